@@ -20,20 +20,17 @@ const manifestJSON = `{"endpoints":{"https://feeds.example.com/v1/10":{"name":"T
 
 func TestRegister(t *testing.T) {
 	t.Parallel()
-	s, address := serve(t, studio.Options{})
-	show(s, feedsYAML)
+	_, address := serveFile(t, feedsYAML)
 	manifest := serveText(t, manifestJSON)
 	for range 2 { // which is registered once
-		status, out := ask(t, address+"/api/register", object{"address": " " + manifest + " "})
-		equal(t, "status", status, 200)
-		equal(t, "result", out, object{"source": manifest})
+		expect(t, address+"/api/register", object{"address": " " + manifest + " "}, 200, object{"source": manifest})
 	}
-	equal(t, "sources", sourceIDs(t, address), []string{"feeds.yaml", manifest})
-	equal(t, "first endpoint of the manifest", get(t, sourceOf(t, address, manifest), "versions", 0, "endpoints", 0, "name"), any("Ten"))
-	equal(t, "remove", statusOf(t, address+"/api/remove", object{"source": manifest}), 200)
+	testkit.Equal(t, "sources", sourceIDs(t, address), []string{"feeds.yaml", manifest})
+	testkit.Equal(t, "first endpoint of the manifest", get(t, sourceOf(t, address, manifest), "versions", 0, "endpoints", 0, "name"), any("Ten"))
+	testkit.Equal(t, "remove", statusOf(t, address+"/api/remove", object{"source": manifest}), 200)
 	for _, route := range []string{"update", "remove"} {
-		equal(t, route+" of a removed manifest", statusOf(t, address+"/api/"+route, object{"source": manifest}), 404)
-		equal(t, route+" of a file", statusOf(t, address+"/api/"+route, object{"source": "feeds.yaml"}), 409)
+		testkit.Equal(t, route+" of a removed manifest", statusOf(t, address+"/api/"+route, object{"source": manifest}), 404)
+		testkit.Equal(t, route+" of a file", statusOf(t, address+"/api/"+route, object{"source": "feeds.yaml"}), 409)
 	}
 }
 
@@ -49,11 +46,9 @@ func TestRegisterSloppyManifest(t *testing.T) {
 		t.Fatal("no findings")
 	}
 	params := get(t, src, "versions", 0, "endpoints", 0, "modifiers", 0, "params")
-	equal(t, "the default does not fit the control", get(t, params, 0, "default"), nil)
-	equal(t, "large default", get(t, params, 1, "default"), "12345678901234567890")
-	if get(t, params, 2, "control") != "select" {
-		t.Error("an enum is not shown as a dropdown")
-	}
+	testkit.Equal(t, "the default does not fit the control", get(t, params, 0, "default"), nil)
+	testkit.Equal(t, "large default", get(t, params, 1, "default"), "12345678901234567890")
+	testkit.Equal(t, "control of an enum", get(t, params, 2, "control"), "select")
 }
 
 // TestSavedForeignManifest checks that a file with another person's manifest is read as leniently as an address.
@@ -66,29 +61,22 @@ func TestSavedForeignManifest(t *testing.T) {
 	}})
 	s.SetFiles(studio.File{Definition: definition.ParseManifest("m.json", []byte(text)), Text: []byte(text), Path: "/m.json"})
 	src := sourceOf(t, address, "m.json")
-	rules := []string{}
+	rules := ""
 	for i := range src["findings"].([]any) {
-		if get(t, src, "findings", i, "severity") != "warning" {
-			t.Errorf("finding %d: %v", i, get(t, src, "findings", i))
-		}
-		rules = append(rules, get(t, src, "findings", i, "rule").(string))
+		rules += fmt.Sprintln(get(t, src, "findings", i, "severity"), get(t, src, "findings", i, "rule"))
 	}
 	// The endpoint with unknown parts takes part in overlap, too.
-	equal(t, "rules", rules, []string{"foreign-field", "foreign-type", "overlap-drops-context"})
-	if got := get(t, src, "versions", 0, "endpoints", 0, "context", 0, "type"); got != "cookie" || src["stale"] != false {
-		t.Errorf("context type %v, stale %v", got, src["stale"])
-	}
-	equal(t, "URL", get(t, src, "versions", 0, "endpoints", 1, "url"), "https://a.example/x/{{id}}")
+	testkit.Equal(t, "rules", rules, "warning foreign-field\nwarning foreign-type\nwarning overlap-drops-context\n")
+	testkit.Equal(t, "context type", get(t, src, "versions", 0, "endpoints", 0, "context", 0, "type"), "cookie")
+	testkit.Equal(t, "stale", src["stale"], false)
+	testkit.Equal(t, "URL", get(t, src, "versions", 0, "endpoints", 1, "url"), "https://a.example/x/{{id}}")
 	_, compared := ask(t, address+"/api/changes", object{"source": "m.json", "base": "git", "of": "main"})
-	equal(t, "change", get(t, compared, "changes", 0, "rule"), "name-changed")
+	testkit.Equal(t, "change", get(t, compared, "changes", 0, "rule"), "name-changed")
 	results, _ := check(t, address, object{"source": "m.json", "version": "", "send": "sample"})
-	for _, name := range []string{"cors ", "etag ", "status "} {
-		if !strings.HasPrefix(results[name], "passed") {
+	for name, want := range map[string]string{"cors ": "passed", "etag ": "passed", "status ": "passed", "manifest https://a.example/x": "warned"} {
+		if !strings.HasPrefix(results[name], want) {
 			t.Errorf("%s: %q", name, results[name])
 		}
-	}
-	if got := results["manifest https://a.example/x"]; !strings.HasPrefix(got, "warned") {
-		t.Errorf("manifest: %q", got)
 	}
 
 	// Whatever is missing does not keep the rest from being shown.
@@ -101,16 +89,13 @@ func TestSavedForeignManifest(t *testing.T) {
 
 func TestRegisterRejects(t *testing.T) {
 	t.Parallel()
-	secret := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") }))
-	t.Cleanup(secret.Close)
-	moved := httptest.NewServer(http.RedirectHandler(secret.URL+"/v1/endpoints-manifest", http.StatusFound))
-	t.Cleanup(moved.Close)
+	secret := answerWith(t, func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") })
+	moved := answerWith(t, http.RedirectHandler(secret.URL+"/v1/endpoints-manifest", http.StatusFound).ServeHTTP)
+	plain := answerWith(t, http.NotFound)
 	private := httptest.NewUnstartedServer(http.NotFoundHandler())
 	private.Config.ErrorLog = log.New(io.Discard, "", 0)
 	private.StartTLS()
 	t.Cleanup(private.Close)
-	plain := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(plain.Close)
 	_, address := serve(t, studio.Options{})
 	for _, test := range []struct {
 		address string
@@ -132,7 +117,7 @@ func TestRegisterRejects(t *testing.T) {
 			t.Errorf("%q: status %d, %s", test.address, status, said)
 		}
 	}
-	equal(t, "registered", sourceIDs(t, address), []string{})
+	testkit.Equal(t, "registered", len(sourceIDs(t, address)), 0)
 }
 
 // TestRegisterKeepsFailedAddresses checks that an address on the command line that fails is shown with its failure, and
@@ -147,6 +132,6 @@ func TestRegisterKeepsFailedAddresses(t *testing.T) {
 		src = sourceOf(t, address, dead)
 		return src["failure"] != nil
 	})
-	equal(t, "failure", get(t, src, "failure", "detail"), "Nothing listens at 127.0.0.1:1.")
-	equal(t, "status", statusOf(t, address+"/api/update", object{"source": dead}), 502)
+	testkit.Equal(t, "failure", get(t, src, "failure", "detail"), "Nothing listens at 127.0.0.1:1.")
+	testkit.Equal(t, "status", statusOf(t, address+"/api/update", object{"source": dead}), 502)
 }

@@ -118,9 +118,7 @@ func openTab(t testing.TB, address string) *tab {
 	p := &tab{t: t, ctx: ctx}
 	go p.listen(chromedp.Console(ctx))
 	// Each tab behaves as if it had the focus, whatever other tests do beside it.
-	if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))(t)
 	p.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address))
 	t.Cleanup(func() {
 		p.mu.Lock()
@@ -152,9 +150,7 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, waitTime)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.OK(p.t, chromedp.Do(ctx, steps...))
 }
 
 // evaluate returns the value of a JavaScript expression.
@@ -193,10 +189,12 @@ func (p *tab) wait(expression string) {
 	}
 }
 
-// waitText waits for an element to have a text in it.
-func (p *tab) waitText(selector, text string) {
+// waitText waits for an element to have texts in it.
+func (p *tab) waitText(selector string, texts ...string) {
 	p.t.Helper()
-	p.wait(fmt.Sprintf("document.querySelector(%s)?.textContent.includes(%s)", quoteJS(selector), quoteJS(text)))
+	for _, text := range texts {
+		p.wait(fmt.Sprintf("document.querySelector(%s)?.textContent.includes(%s)", quoteJS(selector), quoteJS(text)))
+	}
 }
 
 func (p *tab) text(selector string) string {
@@ -234,9 +232,7 @@ func (p *tab) typeInto(expression, text string) {
 	if text != "" {
 		ctx, cancel := context.WithTimeout(p.ctx, waitTime)
 		defer cancel()
-		if _, err := chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: text}); err != nil {
-			p.t.Fatal(err)
-		}
+		testkit.Must(chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: text}))(p.t)
 	}
 }
 
@@ -378,7 +374,5 @@ func (p *tab) emulate(width, height int64, scale float64, scheme string) {
 	if scheme == "forced" {
 		features[0].Value, features[2].Value = "light", "active"
 	}
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.Must(chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features}))(p.t)
 }

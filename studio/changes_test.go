@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
@@ -53,7 +54,7 @@ versions:
 		"removed":   {"notable endpoint-removed"}, // after its last day
 		"broken":    {"The file has no versions at broken."},
 	} {
-		equal(t, revision, rules(object{"base": "git", "of": revision}), want)
+		testkit.Equal(t, revision, rules(object{"base": "git", "of": revision}), want)
 	}
 
 	// The base path counts for all bases, also after a restart.
@@ -62,13 +63,10 @@ versions:
 	show(s, moved)
 	want := []string{"breaking base-path-changed"}
 	for _, name := range []string{"registered", "previous"} {
-		equal(t, name, rules(object{"base": name}), want)
+		testkit.Equal(t, name, rules(object{"base": name}), want)
 	}
-	restarted, again := serve(t, studio.Options{})
-	show(restarted, moved)
-	if status, out := ask(t, again+"/api/accept", base); status != 200 {
-		t.Fatalf("restore: %d %v", status, out)
-	}
+	_, again := serveFile(t, moved)
+	expect(t, again+"/api/accept", base, 200, nil)
 	address = again
-	equal(t, "after a restart", rules(object{"base": "registered"}), want)
+	testkit.Equal(t, "after a restart", rules(object{"base": "registered"}), want)
 }

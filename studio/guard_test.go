@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -13,18 +14,26 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
 // newStudio returns a studio with a file, configured for a listen address.
 func newStudio(t *testing.T, listen string) *studio.Studio {
 	t.Helper()
-	s, err := studio.New(studio.Options{Listen: netip.MustParseAddrPort(listen)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(studio.New(studio.Options{Listen: netip.MustParseAddrPort(listen)}))(t)
 	show(s, feedsYAML)
 	return s
+}
+
+// send sends a request to a host, with headers.
+func send(s *studio.Studio, r *http.Request, host string, header http.Header) *httptest.ResponseRecorder {
+	r.Host = host
+	r.Header.Set("Content-Type", "application/json")
+	maps.Copy(r.Header, header)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
 }
 
 // TestGuard sends to every route what browsers send on behalf of other sites.
@@ -58,14 +67,7 @@ func TestGuard(t *testing.T) {
 		{"two sites", "localhost:8079", http.Header{"Sec-Fetch-Site": {"same-origin", "cross-site"}}, 403},
 	} {
 		for path, method := range routes {
-			r := httptest.NewRequestWithContext(over, method, path, strings.NewReader("{}"))
-			r.Host = test.host
-			if test.header != nil {
-				r.Header = test.header.Clone()
-			}
-			r.Header.Set("Content-Type", "application/json")
-			w := httptest.NewRecorder()
-			s.ServeHTTP(w, r)
+			w := send(s, httptest.NewRequestWithContext(over, method, path, strings.NewReader("{}")), test.host, test.header)
 			if w.Code != test.status {
 				t.Errorf("%s: %s %s: status %d, not %d", test.name, method, path, w.Code, test.status)
 			}
@@ -88,14 +90,11 @@ func TestGuardAcceptsTheUser(t *testing.T) {
 		{"127.0.0.1:80", "localhost", "http://localhost", "same-origin"},
 		{"127.0.0.1:80", "127.0.0.1:80", "", "none"},
 	} {
-		r := httptest.NewRequest("GET", "/", nil)
-		r.Host = test.host
-		r.Header.Set("Sec-Fetch-Site", test.site)
+		header := http.Header{"Sec-Fetch-Site": {test.site}}
 		if test.origin != "" {
-			r.Header.Set("Origin", test.origin)
+			header.Set("Origin", test.origin)
 		}
-		w := httptest.NewRecorder()
-		newStudio(t, test.listen).ServeHTTP(w, r)
+		w := send(newStudio(t, test.listen), httptest.NewRequest("GET", "/", nil), test.host, header)
 		if w.Code != http.StatusOK {
 			t.Errorf("%+v: status %d", test, w.Code)
 		}
@@ -105,15 +104,9 @@ func TestGuardAcceptsTheUser(t *testing.T) {
 
 func checkHeaders(t *testing.T, h http.Header) {
 	t.Helper()
-	for _, directive := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'", "require-trusted-types-for 'script'"} {
-		if !strings.Contains(h.Get("Content-Security-Policy"), directive) {
-			t.Errorf("the Content-Security-Policy lacks %s: %q", directive, h.Get("Content-Security-Policy"))
-		}
-	}
-	if strings.Contains(h.Get("Content-Security-Policy"), "unsafe") {
-		t.Error("the Content-Security-Policy is unsafe")
-	}
 	for name, want := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer",
 		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 	} {
@@ -139,10 +132,7 @@ func TestBodies(t *testing.T) {
 		{"JSON", "application/json; charset=utf-8", `{"source":"fine.example"}`, 200},
 	} {
 		r := httptest.NewRequest("POST", "/api/match", strings.NewReader(test.body))
-		r.Host = "127.0.0.1:8079"
-		r.Header.Set("Content-Type", test.contentType)
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
+		w := send(s, r, "127.0.0.1:8079", http.Header{"Content-Type": {test.contentType}})
 		if w.Code != test.status {
 			t.Errorf("%s: status %d, not %d: %s", test.name, w.Code, test.status, w.Body)
 		}
@@ -156,12 +146,7 @@ func TestAssets(t *testing.T) {
 	t.Parallel()
 	s := newStudio(t, "127.0.0.1:8079")
 	do := func(method, path, header, value string) *httptest.ResponseRecorder {
-		r := httptest.NewRequest(method, path, nil)
-		r.Host = "127.0.0.1:8079"
-		r.Header.Set(header, value)
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
-		return w
+		return send(s, httptest.NewRequest(method, path, nil), "127.0.0.1:8079", http.Header{header: {value}})
 	}
 	types := map[string]string{
 		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",

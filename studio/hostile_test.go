@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
@@ -74,15 +75,11 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	p.press(kb.Escape)
 
 	// It is all text: no elements of its own, no script that ran, no link that leads to one.
-	if got := p.eval(`[window.pwned, window.violated, document.querySelectorAll("main img, #app script, #controls b").length,
-[...document.querySelectorAll("a")].filter((a) => !/^https?:$/.test(a.protocol)).length].join()`); got != ",,0,0" {
-		t.Errorf("text from outside became markup: %v", got)
-	}
+	testkit.Equal(t, "text from outside became markup", p.eval(`[window.pwned, window.violated, document.querySelectorAll("main img, #app script, #controls b").length,
+[...document.querySelectorAll("a")].filter((a) => !/^https?:$/.test(a.protocol)).length].join()`), ",,0,0")
 	p.expect("TrustedHTML")
 	// Even a mistake in one of the page's scripts could not turn it into markup.
-	if got := p.eval(`(() => { try { document.body.insertAdjacentHTML("beforeend", "<b>x</b>"); return "markup"; } catch { return "refused"; } })()`); got != "refused" {
-		t.Errorf("the browser allows text to become markup: %v", got)
-	}
+	testkit.Equal(t, "text as markup", p.eval(`(() => { try { document.body.insertAdjacentHTML("beforeend", "<b>x</b>"); return "markup"; } catch { return "refused"; } })()`), "refused")
 
 	// Long texts stay inside the page, however narrow it is.
 	for _, view := range []string{"preview", "map", "problems", "check"} {
@@ -97,10 +94,9 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 // checkOverflow reports content that is wider than the window.
 func (p *tab) checkOverflow(where string) {
 	p.t.Helper()
-	if got := p.eval(`[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && !e.closest("pre, .code"))
-.map((e) => e.tagName + "#" + e.id + "." + e.className).slice(0, 8).join(" ")`); got != "" {
-		p.t.Errorf("%s: wider than the window: %v", where, got)
-	}
+	testkit.Equal(p.t, where+": wider than the window", p.eval(`[...document.querySelectorAll("body *")].filter((e) =>
+  e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && !e.closest("pre, .code"))
+.map((e) => e.tagName + "#" + e.id + "." + e.className).slice(0, 8).join(" ")`), "")
 }
 
 // TestPageShowsHostileFeedsAsText shows a feed that tries everything to become markup, pictures included.
@@ -111,7 +107,6 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 	feeds = answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/feed":
-			w.Header().Set("Content-Type", "application/json")
 			w.Header().Set("Server", script)
 			fmt.Fprintf(w, `{"title":%[1]s,"__proto__":{"polluted":1},"entry":[
 {"id":"1","title":%[1]s,"type":%[1]s,"image":"%[2]s/vector.svg","link":{"href":"javascript:window.pwned=1"},"series_id":%[1]s},
@@ -134,8 +129,7 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 	p.waitURL(feeds.URL + "/feed")
 	p.click(element("send"))
 	p.wait(`document.querySelectorAll("#cards li").length === 5`)
-	p.waitText("#cards", script)
-	p.waitText("#cards", `\u202egnp.exe`)
+	p.waitText("#cards", script, `\u202egnp.exe`)
 	p.wait(`[...document.querySelectorAll("#cards img")].every((i) => i.classList.contains("broken")) && document.querySelectorAll("#cards img").length === 2`)
 	p.wait(`[...document.querySelectorAll(".failed")].filter((e) => e.checkVisibility() && e.textContent === "Picture not loaded: This is not a PNG, JPEG, GIF, WebP or AVIF picture.").length === 2`)
 	p.click(`document.querySelector("#cards button")`)
@@ -148,7 +142,7 @@ func TestPageShowsHostileFeedsAsText(t *testing.T) {
 		p.click(`document.querySelector("#tab-` + name + `")`)
 		p.waitText("#tab-panel", "window.pwned=1")
 	}
-	equal(t, "text from outside became markup", p.eval(`[window.pwned, window.violated, {}.polluted, document.querySelectorAll("main script").length].join()`), ",,,0")
+	testkit.Equal(t, "text from outside became markup", p.eval(`[window.pwned, window.violated, {}.polluted, document.querySelectorAll("main script").length].join()`), ",,,0")
 }
 
 // TestPageOfAnotherSiteIsRejected attacks the studio from a page of another origin, and through a name that resolves to
@@ -157,6 +151,7 @@ func TestPageOfAnotherSiteIsRejected(t *testing.T) {
 	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	evil := answerWith(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<!doctype html><iframe name=frame></iframe>
 <form action="%[1]s/api/register" method=post enctype=text/plain target=frame><input name='{"address":"https://evil.example/v1","keep":true,"a":"' value='"}'></form>
 <script type=module>
@@ -178,8 +173,8 @@ window.done = true;
 	p.expect("frame-ancestors")
 	p.do(chromedp.Navigate(evil.URL))
 	p.wait("window.done")
-	equal(t, "another site could read", p.eval("window.read"), "")
-	equal(t, "registered", sourceIDs(t, address), []string{"feeds.yaml"})
+	testkit.Equal(t, "another site could read", p.eval("window.read"), "")
+	testkit.Equal(t, "registered", sourceIDs(t, address), []string{"feeds.yaml"})
 
 	p.do(chromedp.Navigate(strings.Replace(address, "127.0.0.1", rebound, 1)))
 	p.waitText("body", "The studio does not answer for this host.")

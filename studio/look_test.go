@@ -32,8 +32,7 @@ func npmFile(t *testing.T, name, notTested string) string {
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	compiler := npmFile(t, "typescript/bin/tsc", "THE TYPES OF THE STUDIO PAGE")
-	out, err := exec.Command("node", compiler, "--project", "jsconfig.json").CombinedOutput()
-	if err != nil {
+	if out, err := exec.Command("node", compiler, "--project", "jsconfig.json").CombinedOutput(); err != nil {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }
@@ -79,20 +78,15 @@ func (p *tab) axe(where string) {
   window.found = r.violations.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")).join("\n");
 }, (e) => { window.found = String(e); }); 0`)
 	p.wait("window.found !== undefined")
-	equal(p.t, where, p.eval("window.found"), any(""))
+	testkit.Equal(p.t, where, p.eval("window.found"), any(""))
 }
 
 // openForAxe opens a page into which the test brings axe-core.
 func openForAxe(t *testing.T, address string) *tab {
 	t.Helper()
-	script, err := os.ReadFile(npmFile(t, "axe-core/axe.min.js", "THE STUDIO PAGE WITH AXE"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := testkit.Must(os.ReadFile(npmFile(t, "axe-core/axe.min.js", "THE STUDIO PAGE WITH AXE")))(t)
 	p := openTab(t, "about:blank")
-	if _, err := chromedp.Call(p.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(chromedp.Call(p.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}))(t)
 	p.do(chromedp.Navigate(address))
 	p.eval(string(script) + "; 0")
 	return p
@@ -108,8 +102,7 @@ var looks = []struct {
 // no room, and runs axe-core on the views, each in another window.
 func TestPageFits(t *testing.T) {
 	t.Parallel()
-	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
-	show(s, riskyYAML)
+	_, address := serveFile(t, riskyYAML, studio.Options{Host: "feeds.example.com"})
 	p := openForAxe(t, address)
 	for i, view := range views {
 		p.openView(view.name, view.hash)
@@ -117,7 +110,7 @@ func TestPageFits(t *testing.T) {
 			p.emulate(look.width, look.height, 1, look.scheme)
 			p.checkOverflow(fmt.Sprintf("%s at %d, %s", view.name, look.width, look.scheme))
 		}
-		equal(t, view.name+": sticky and more than a third of a small window", p.eval(`[...document.querySelectorAll("body *")].filter((e) =>
+		testkit.Equal(t, view.name+": sticky and more than a third of a small window", p.eval(`[...document.querySelectorAll("body *")].filter((e) =>
   e.getBoundingClientRect().height > innerHeight / 3 && /sticky|fixed/.test(getComputedStyle(e).position) && e.checkVisibility() && !e.matches(".skip")).map((e) => e.className).join()`), "")
 		if look := looks[i%len(looks)]; !slices.Contains([]string{"list", "text", "headers"}, view.name) { // much is as in another view
 			p.emulate(look.width, look.height, 1, look.scheme)
@@ -211,8 +204,7 @@ func TestPageRemembers(t *testing.T) {
 	p.typeInto(field("Search"), "island")
 	p.waitText("#history", "Limit 6, Search island, ")
 	p.eval(`(() => { const e = document.querySelector("#history"); e.selectedIndex = e.options.length - 1; e.dispatchEvent(new Event("change", { bubbles: true })); })()`)
-	p.waitText("#answer-facts", "20 entries")
-	p.waitText("#answer-facts", "not the current values")
+	p.waitText("#answer-facts", "20 entries", "not the current values")
 
 	p.eval(`window.writes = 0; window.began = performance.now(); const replace = history.replaceState.bind(history);
 history.replaceState = (...args) => { window.writes++; replace(...args); }; 0`)
@@ -221,9 +213,7 @@ history.replaceState = (...args) => { window.writes++; replace(...args); }; 0`)
 		p.press("o")
 	}
 	p.waitText("#feed-url", strings.Repeat("o", 30))
-	if got := p.eval(`window.writes <= 1 + Math.ceil((performance.now() - window.began) / 1000)`); got != true {
-		t.Errorf("the address was written %v times", p.eval("window.writes"))
-	}
+	testkit.Equal(t, "few writes", p.eval(`window.writes <= 1 + Math.ceil((performance.now() - window.began) / 1000)`), true)
 	p.press("w")
 	p.wait(field("Search") + `.value.endsWith("w")`)
 	p.eval("location.reload()")
@@ -285,16 +275,12 @@ func TestPageByKeyboard(t *testing.T) {
 		p.eval(`(() => { const e = document.activeElement; if (e === document.body) return; const s = getComputedStyle(e), t = getComputedStyle(e.nextElementSibling ?? e);
   if (s.outlineStyle === "none" && t.outlineStyle === "none") window.unseen.push(e.outerHTML.slice(0, 200)); })()`)
 	}
-	if got := p.eval(`window.unseen.join("\n")`); got != "" {
-		t.Errorf("no visible focus:\n%v", got)
-	}
-	equal(t, "duplicate ids", p.eval(`[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`), "")
+	testkit.Equal(t, "no visible focus", p.eval(`window.unseen.join("\n")`), "")
+	testkit.Equal(t, "duplicate ids", p.eval(`[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i).join()`), "")
 
 	p.waitText("#goto", "Ctrl K")
 	agent := fmt.Sprint(p.eval("navigator.userAgent"))
-	if _, err := chromedp.Call(p.ctx, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent, Platform: "MacIntel"}); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(chromedp.Call(p.ctx, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent, Platform: "MacIntel"}))(t)
 	p.do(chromedp.Reload())
 	p.waitText("#goto", "⌘ K")
 	p.press("k", chromedp.KeyModifiers(chromedp.ModifierMeta))
@@ -319,9 +305,7 @@ func TestPageReachesEveryEndpoint(t *testing.T) {
 	p := openTab(t, address)
 	p.waitText("#endpoint-name", "Feed 0")
 	rows := `document.querySelectorAll("#endpoints .endpoint-row").length`
-	if got := p.eval(rows).(float64); got > 200 {
-		t.Errorf("%v rows are laid out at once", got)
-	}
+	testkit.Equal(t, "few rows are laid out at once", p.eval(rows+" <= 200"), true)
 	p.waitText(".sidebar .more-rows", "more")
 
 	// The list continues where it is scrolled to, and by keyboard.
@@ -346,8 +330,7 @@ func TestPageReachesEveryEndpoint(t *testing.T) {
 	// The map.
 	p.view("map")
 	p.waitText("#view-title", "701 endpoints, 1 with lost keys")
-	p.waitText("#losses", "Last")
-	p.waitText("#losses", "shadows Feed 0: its feeds lose key.0.")
+	p.waitText("#losses", "Last", "shadows Feed 0: its feeds lose key.0.")
 	p.wait(`document.querySelectorAll(".spot").length === 1`) // the rest is folded
 	p.click(`document.querySelector("#all-endpoints summary")`)
 	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 200`)

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost/definition"
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
@@ -34,32 +33,21 @@ func TestMatch(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
 	match := func(source any, feed string) object {
 		t.Helper()
-		status, out := ask(t, address+"/api/match", object{"source": source, "feeds": []any{feed}})
-		if status != 200 {
-			t.Fatalf("status %d: %v", status, out)
-		}
-		return get(t, out, "matches", 0).(object)
+		return get(t, expect(t, address+"/api/match", object{"source": source, "feeds": []any{feed}}, 200, nil), "matches", 0).(object)
 	}
-	if found := match("feeds.yaml", " https://localhost/v1 "); found["found"] != false || found["problem"] != "" {
-		t.Errorf("match %v", found)
-	}
-	equal(t, "problem", match("feeds.yaml", "feeds")["problem"], any("A feed URL starts with https:// or http://."))
+	found := match("feeds.yaml", " https://localhost/v1 ")
+	testkit.Equal(t, "no match", []any{found["found"], found["problem"]}, []any{false, ""})
+	testkit.Equal(t, "problem", match("feeds.yaml", "feeds")["problem"], any("A feed URL starts with https:// or http://."))
 
 	// Everything registered counts, and the longest wins. The same URL in another source is the same endpoint.
 	id := serveText(t, `{"endpoints":{
 "https://localhost/v1/feeds/7":{"name":"Seven","method":"get","mime_type":"application/json"},
 "https://localhost/v1/feeds":{"name":"Other","method":"get","mime_type":"application/json"}}}`)
 	registered(t, address, id)
-	found := match("feeds.yaml", "https://localhost/v1/feeds/7")
-	if get(t, found, "winner", "name") != "Seven" || get(t, found, "winner", "source") != id {
-		t.Errorf("match %v", found)
-	}
-	if got := get(t, found, "losers", 0, "lost_keys"); !cmp.Equal(got, any([]any{"token", "device"})) || get(t, found, "losers", 0, "reason") != "length" {
-		t.Errorf("losers %v", found["losers"])
-	}
-	if found := match(id, "https://localhost/v1/feeds"); get(t, found, "winner", "name") != "Other" {
-		t.Errorf("match %v", found)
-	}
+	found = match("feeds.yaml", "https://localhost/v1/feeds/7")
+	testkit.Equal(t, "match", []any{get(t, found, "winner", "name"), get(t, found, "winner", "source"), get(t, found, "losers", 0, "lost_keys"),
+		get(t, found, "losers", 0, "reason")}, []any{"Seven", id, []any{"token", "device"}, "length"})
+	testkit.Equal(t, "winner", get(t, match(id, "https://localhost/v1/feeds"), "winner", "name"), "Other")
 }
 
 // TestNesting checks which endpoints take feeds from which, across everything registered.
@@ -80,14 +68,13 @@ func TestNesting(t *testing.T) {
 			got[n.(object)["name"]] += fmt.Sprint(u["name"], " ", u["reason"], " ", u["lost_keys"], "; ")
 		}
 	}
-	equal(t, "nested", got, map[any]string{
+	testkit.Equal(t, "nested", got, map[any]string{
 		"Section": "Wide length [wide]; ", "Clips": "Media length [beta]; Section length [alpha]; Wide length [wide]; ",
 		"Media": "Section literals [alpha]; Wide length [wide]; ", "Twin": "Section literals [alpha]; Wide length [wide]; ",
 	})
 	// Manifests registered alongside get no findings.
-	if other := sourceOf(t, address, "other.yaml"); other["judged"] != false || !cmp.Equal(other["findings"], any([]any{})) {
-		t.Errorf("other %v", other)
-	}
+	other := sourceOf(t, address, "other.yaml")
+	testkit.Equal(t, "other", []any{other["judged"], other["findings"]}, []any{false, []any{}})
 }
 
 // TestFindingsTogether checks that everything registered on the page is linted together, including addresses.
@@ -98,15 +85,15 @@ func TestFindingsTogether(t *testing.T) {
 	narrow := "versions: {v1: {endpoints: {\"https://{{host}}/v1/feeds/new\": {name: New, method: get, mime_type: application/json}}}}"
 	found := func() string { return fmt.Sprint(sourceOf(t, address, "new.yaml")["findings"]) }
 	s.SetFiles(file("new.yaml", narrow))
-	equal(t, "alone", found(), "[]")
+	testkit.Equal(t, "alone", found(), "[]")
 	s.SetFiles(file("new.yaml", narrow), file("wide.yaml", wide))
 	if got := found(); !strings.Contains(got, "overlap-drops-context") || !strings.Contains(got, "wide.yaml") {
 		t.Errorf("with another file: %s", got)
 	}
 	s.SetFiles(file("new.yaml", narrow))
-	equal(t, "alone again", found(), "[]")
+	testkit.Equal(t, "alone again", found(), "[]")
 	id := serveText(t, `{"endpoints":{"https://localhost/v1/feeds/new":{"name":"Twin","method":"post","mime_type":"application/json"}}}`)
 	registered(t, address, id)
 	ask(t, address+"/api/remove", object{"source": id})
-	equal(t, "after an address was removed", found(), "[]")
+	testkit.Equal(t, "after an address was removed", found(), "[]")
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/contextkeys"
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
@@ -27,11 +27,9 @@ func serveFeeds(t *testing.T) (port string) {
 		token, _ := contextkeys.FromContext(r.Context()).Text("login.token")
 		query := r.URL.Query()
 		query.Del("ctx")
-		w.Header().Set("Content-Type", "application/json")
 		json.NewEncoder(w).Encode(map[string]string{"path": r.URL.Path, "query": query.Encode(), "token": token})
 	})
-	server := httptest.NewServer(contextkeys.Middleware(items)(echo))
-	t.Cleanup(server.Close)
+	server := answerWith(t, contextkeys.Middleware(items)(echo).ServeHTTP)
 	return server.URL[strings.LastIndexByte(server.URL, ':')+1:]
 }
 
@@ -83,9 +81,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 		field("Sort by") + ".value":        "title",
 		field("Sort by") + ".textContent":  "Not setNewest firstBy title",
 	} {
-		if got := p.eval(expression); got != want {
-			t.Errorf("%s is %q, not %q", expression, got, want)
-		}
+		testkit.Equal(t, expression, p.eval(expression), want)
 	}
 
 	// The URL follows each of them.
@@ -154,7 +150,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	p.waitURL(want)
 	p.waitText("#ctx", "eyJ0b2tlbiI6InMzY3JldCJ9")
 	p.waitText("#decoded", `"token": "s3cret"`)
-	equal(t, "problem", p.text("#feed-problem"), "")
+	testkit.Equal(t, "problem", p.text("#feed-problem"), "")
 	p.eval(`navigator.clipboard.writeText = (text) => { window.clip = text; return Promise.resolve(); }; 0`)
 	p.click(`document.querySelector("#copy-menu summary")`)
 	p.click(element("copy-curl"))
@@ -166,8 +162,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	// The real service responds, and the response is next to the controls, above the fold.
 	p.press(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl))
 	p.waitText("#answer", "200")
-	p.waitText("#answer .json", `"path": "/v1/series/7/ä/episodes"`)
-	p.waitText("#answer .json", `"query": "hd=false\u0026page=0\u0026sort=title"`)
+	p.waitText("#answer .json", `"path": "/v1/series/7/ä/episodes"`, `"query": "hd=false\u0026page=0\u0026sort=title"`)
 	p.waitText("#answer .json", `"token": "s3cret"`)
 	p.wait(`(() => { const a = document.querySelector("#answer .json").getBoundingClientRect(), c = document.querySelector("#controls").getBoundingClientRect(); return a.left >= c.right && a.top < 420; })()`)
 
@@ -211,8 +206,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 
 	// A file with errors, from the start.
 	show(s, "versions: {v1: {endpoints: {https://a.example/x: {name: X, method: GET, mime_type: application/json}}}}")
-	p.waitText("#endpoint-blank", "feeds.yaml has 1 error")
-	p.waitText("#endpoint-blank", "Fix the problems")
+	p.waitText("#endpoint-blank", "feeds.yaml has 1 error", "Fix the problems")
 	p.waitText(".service-row", "1 problem")
 	p.view("problems")
 	p.waitText("#problems-summary", "1 error")
@@ -228,8 +222,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	p.waitText("#answer-facts", "sample")
 	p.published()
 	p.send()
-	p.waitText("#send-failure", "Nothing listens at 127.0.0.1:1.")
-	p.waitText("#send-failure", "Start the service")
+	p.waitText("#send-failure", "Nothing listens at 127.0.0.1:1.", "Start the service")
 	p.click(button("Use sample data"))
 	p.waitText("#answer-facts", "sample")
 
@@ -239,8 +232,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	p.typeInto(field("Query"), "owl")
 	p.waitURL("https://localhost/v1/films?q=owl")
 	show(s, strings.Replace(films, "/v1/films", "/v1/movies", 1))
-	p.waitText("#endpoint-blank", "This endpoint is gone")
-	p.waitText("#endpoint-blank", "feeds.yaml has no endpoint https://{{host}}/v1/films")
+	p.waitText("#endpoint-blank", "This endpoint is gone", "feeds.yaml has no endpoint https://{{host}}/v1/films")
 	p.click(button("Open Films"))
 	p.waitURL("https://localhost/v1/movies?q=owl")
 	p.wait(`decodeURIComponent(location.hash).includes("/v1/movies")`)
@@ -365,7 +357,7 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitText("#endpoint-name", "Feeds")
 	close(hold)
 	p.wait(`document.querySelectorAll(".service-row").length === 1`)
-	equal(t, "registered", sourceIDs(t, address), []string{"feeds.yaml"})
+	testkit.Equal(t, "registered", sourceIDs(t, address), []string{"feeds.yaml"})
 }
 
 // TestPageSaysWhoseFeedItIs fills in a placeholder so that the feed belongs to another endpoint.
@@ -434,16 +426,13 @@ func TestPageInManyTabs(t *testing.T) {
 		p.wait(`document.querySelectorAll(".service-row").length === 2`)
 		p.wait(listed("Films"))
 	}
-	if n := most.Load(); n != 1 {
-		t.Errorf("%d streams of events for three tabs", n)
-	}
+	testkit.Equal(t, "streams of events for three tabs", most.Load(), int64(1))
 
 	// Two tabs look at two deployments: host and features are those of a tab, and in its address.
 	tabs[0].setHost("https://feeds.example.com/x")
 	tabs[0].waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
 	tabs[2].click(button("geo-restriction"))
-	tabs[2].waitText("#context", "signedDeviceInfoToken")
-	tabs[2].waitText("#context", "from geo-restriction")
+	tabs[2].waitText("#context", "signedDeviceInfoToken", "from geo-restriction")
 	tabs[2].waitURL("https://localhost/v1/feeds?q=owl&page=0&hd=false")
 	tabs[0].wait(`!document.querySelector("#context").textContent.includes("signedDeviceInfoToken")`)
 	tabs[2].do(chromedp.Reload())

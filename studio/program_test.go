@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"signpost/contextkeys"
+	"signpost/internal/testkit"
 )
 
 // program is the real program, with a page.
@@ -29,13 +30,8 @@ func startProgram(t testing.TB, path string, args ...string) *program {
 	cmd := exec.Command(os.Args[0], append([]string{"studio", filepath.Base(path), "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Dir = filepath.Dir(path)
 	cmd.Env = append(os.Environ(), runProgram+"=1")
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := testkit.Must(cmd.StdoutPipe())(t)
+	testkit.OK(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, "Studio: http://127.0.0.1:") {
@@ -50,9 +46,7 @@ func (p *program) listen() string { return strings.Trim(strings.TrimPrefix(p.add
 // stop stops the program as a terminal does.
 func (p *program) stop() {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
+	testkit.OK(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
 	if err := p.cmd.Wait(); err != nil {
 		p.t.Errorf("signpost studio exited with %v", err)
 	}
@@ -64,9 +58,7 @@ func writeFile(t testing.TB, text string) (path string, write func(text string))
 	path = filepath.Join(t.TempDir(), "feeds.yaml")
 	write = func(text string) {
 		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, os.WriteFile(path, []byte(text), 0o640))
 	}
 	write(text)
 	return path, write
@@ -140,9 +132,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.waitText("#body", "device=tv")
 
 	// The file disappears, and comes back.
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.Remove(path))
 	p.waitText("#source-failure", "cannot be read")
 	p.wait(`document.querySelectorAll("#source-failure, #notes").length === 1`)
 	broken := strings.Replace(feedsYAML, "method: get\n", "method: GET # as in HTTP\n", 1)
@@ -215,7 +205,6 @@ func TestPageSurvivesARestart(t *testing.T) {
 func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	t.Parallel()
 	service := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Cache-Control", "private")
 		switch r.URL.Path {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"signpost/client"
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
@@ -63,9 +64,9 @@ func TestCompose(t *testing.T) {
 	} {
 		_, draft := ask(t, address+"/api/compose", object{"source": "feeds.yaml", "version": "v1", "endpoint": c.endpoint,
 			"modifiers": c.modifiers, "context": c.context})
-		equal(t, c.url, draft["url"], any(c.url))
-		equal(t, c.url, draft["problems"], any(c.problems))
-		equal(t, c.url, snippetOf(t, draft, "curl"), c.snippet)
+		testkit.Equal(t, c.url, draft["url"], any(c.url))
+		testkit.Equal(t, c.url, draft["problems"], any(c.problems))
+		testkit.Equal(t, c.url, snippetOf(t, draft, "curl"), c.snippet)
 	}
 
 	for name, in := range map[string]object{
@@ -74,7 +75,7 @@ func TestCompose(t *testing.T) {
 		"endpoint": {"source": "feeds.yaml", "version": "v1", "endpoint": "https://evil.example/"},
 	} {
 		for _, route := range []string{"compose", "send"} {
-			equal(t, fmt.Sprintf("%s with another %s", route, name), statusOf(t, address+"/api/"+route, in), 404)
+			testkit.Equal(t, fmt.Sprintf("%s with another %s", route, name), statusOf(t, address+"/api/"+route, in), 404)
 		}
 	}
 }
@@ -85,7 +86,6 @@ func TestSend(t *testing.T) {
 	var seen atomic.Int64
 	feeds := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		seen.Add(1)
-		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Set-Cookie", "a=b")
 		switch r.URL.Path {
 		case "/post":
@@ -103,86 +103,70 @@ func TestSend(t *testing.T) {
 	}
 	endpoints += fmt.Sprintf("      %s/post: {name: X, method: post, mime_type: application/json, context_obj: [{key: k, type: bodyParam, required: true}]}\n", feeds.URL)
 	_, address := serveFile(t, endpoints)
-	send := func(url string, values object, without bool) (int, object) {
-		t.Helper()
-		return ask(t, address+"/api/send", object{"source": "feeds.yaml", "version": "v1", "endpoint": url, "context": values, "without": without})
+	input := func(url string, values object, without bool) object {
+		return object{"source": "feeds.yaml", "version": "v1", "endpoint": url, "context": values, "without": without}
 	}
 	for url, want := range map[string]string{
 		feeds.URL + "/post": `200 {"k":"é"} []`, feeds.URL + "/binary": "200  [The manifest declares application/json, but the response has image/png. The response is not text, so it is not shown.]",
 		feeds.URL + "/moved": "302  [The response redirects to http://127.0.0.1:1/elsewhere. Redirects are not followed by themselves: another host must not get the context keys.]",
 	} {
-		_, answer := send(url, object{"k": plainText("é")}, false)
-		equal(t, url, fmt.Sprint(answer["status"], " ", answer["body"], " ", answer["notes"]), want)
-		if answer["follow"] != "" || strings.Contains(fmt.Sprint(answer["headers"]), "Cookie") {
+		answer := expect(t, address+"/api/send", input(url, object{"k": plainText("é")}, false), 200, object{"follow": ""})
+		testkit.Equal(t, url, fmt.Sprint(answer["status"], " ", answer["body"], " ", answer["notes"]), want)
+		if strings.Contains(fmt.Sprint(answer["headers"]), "Cookie") {
 			t.Errorf("%s: %v", url, answer)
 		}
 	}
-	if status, problem := send("http://127.0.0.1:1/down", nil, false); status != 502 || problem["hint"] == "" {
-		t.Errorf("status %d: %v", status, problem)
-	}
+	expect(t, address+"/api/send", input("http://127.0.0.1:1/down", nil, false), 502, object{"hint": "Start the service, or correct host and port."})
 
 	// A request without a required key is sent only if the user insists.
 	before := seen.Load()
-	if status, problem := send(feeds.URL+"/post", nil, false); status != 422 || get(t, problem, "problems", 0, "field") != "context:k" {
-		t.Errorf("status %d: %v", status, problem)
-	}
-	equal(t, "requests", seen.Load(), before)
-	if _, answer := send(feeds.URL+"/post", nil, true); answer["status"] != 200.0 {
-		t.Errorf("answer %v", answer)
-	}
+	problem := expect(t, address+"/api/send", input(feeds.URL+"/post", nil, false), 422, nil)
+	testkit.Equal(t, "problem", get(t, problem, "problems", 0, "field"), "context:k")
+	testkit.Equal(t, "requests", seen.Load(), before)
+	expect(t, address+"/api/send", input(feeds.URL+"/post", nil, true), 200, object{"status": 200.0})
 }
 
 // TestSendTo sends what is for the service's own host to another origin, and nothing else.
 func TestSendTo(t *testing.T) {
 	t.Parallel()
 	local := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"host":%q,"forwarded":%q,"path":%q}`, r.Host, r.Header.Get("X-Forwarded-Host"), r.URL.Path)
 	})
 	var elsewhere string
-	s, address := serve(t, studio.Options{Host: "feeds.example.com", Client: client.Options{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+	transport := roundTrip(func(req *http.Request) (*http.Response, error) {
 		if "http://"+req.URL.Host == local.URL {
 			return http.DefaultTransport.RoundTrip(req)
 		}
 		elsewhere = req.URL.String()
 		return nil, errors.New("not called in tests")
-	})}})
-	show(s, feedsYAML)
+	})
+	_, address := serveFile(t, feedsYAML, studio.Options{Host: "feeds.example.com", Client: client.Options{Transport: transport}})
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds", "send": "origin", "context": object{"token": plainText("x")}}
-	if status, problem := ask(t, address+"/api/send", in); status != 422 || !strings.Contains(fmt.Sprint(problem["detail"]), "server") {
-		t.Errorf("status %d without an origin: %v", status, problem)
-	}
-	for _, bad := range []string{"localhost:3000", "ftp://a.example", "http://a.example/path", "http://user@a.example", "http://"} {
+	for _, bad := range []string{"", "localhost:3000", "ftp://a.example", "http://a.example/path", "http://user@a.example", "http://"} {
 		in["to"] = bad
-		equal(t, bad, statusOf(t, address+"/api/send", in), 422)
+		testkit.Equal(t, bad, statusOf(t, address+"/api/send", in), 422)
 	}
 	in["to"] = local.URL + "/"
-	if status, answer := ask(t, address+"/api/send", in); status != 200 || answer["body"] != `{"host":"feeds.example.com","forwarded":"feeds.example.com","path":"/v1/feeds"}` || answer["to"] != local.URL {
-		t.Errorf("status %d: %v", status, answer)
-	}
+	expect(t, address+"/api/send", in, 200, object{"to": local.URL,
+		"body": `{"host":"feeds.example.com","forwarded":"feeds.example.com","path":"/v1/feeds"}`})
 	in = object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://ratings.example.org/titles", "send": "origin", "to": local.URL}
-	equal(t, "a request for a third party", statusOf(t, address+"/api/send", in), 502)
-	equal(t, "it goes", elsewhere, "https://ratings.example.org/titles")
+	testkit.Equal(t, "a request for a third party", statusOf(t, address+"/api/send", in), 502)
+	testkit.Equal(t, "it goes", elsewhere, "https://ratings.example.org/titles")
 }
 
 // TestSendOnlyToTheWeb checks that requests go to http and https URLs only, whatever a manifest says.
 func TestSendOnlyToTheWeb(t *testing.T) {
 	t.Parallel()
 	_, address := serve(t, studio.Options{})
-	var manifest strings.Builder
+	var endpoints []string
 	urls := []string{"javascript:alert(1)", "file:///etc/passwd", "https://user:pass@a.example/", "https:///path", "//a.example/", "https://{{host}}/v1", "https://{{tenant}}.example/"}
-	for i, url := range urls {
-		if i > 0 {
-			manifest.WriteString(",")
-		}
-		fmt.Fprintf(&manifest, `%q:{"name":"X","method":"get","mime_type":"application/json"}`, url)
+	for _, url := range urls {
+		endpoints = append(endpoints, fmt.Sprintf(`%q:{"name":"X","method":"get","mime_type":"application/json"}`, url))
 	}
-	src := registered(t, address, serveText(t, `{"endpoints":{`+manifest.String()+`}}`))
+	src := registered(t, address, serveText(t, `{"endpoints":{`+strings.Join(endpoints, ",")+`}}`))
 	for _, url := range urls {
 		in := object{"source": src["id"], "version": "v1", "endpoint": url, "params": object{"tenant": "127.0.0.1:1/"}}
-		equal(t, url, statusOf(t, address+"/api/send", in), 422)
-		if status, draft := ask(t, address+"/api/compose", in); status != 200 || len(draft["problems"].([]any)) == 0 {
-			t.Errorf("%s: status %d: %v", url, status, draft)
-		}
+		testkit.Equal(t, url, statusOf(t, address+"/api/send", in), 422)
+		get(t, expect(t, address+"/api/compose", in, 200, nil), "problems", 0)
 	}
 }

@@ -14,21 +14,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
 // sample requests a sample response of the built-in example, and returns its feed.
-func sample(t *testing.T, address, version, endpoint string, in object) (answer, feed object) {
+func sample(t *testing.T, address, version, endpoint string, in object) (feed object) {
 	t.Helper()
-	status, answer := ask(t, address+"/api/send", object{"source": "example.yaml", "version": version, "endpoint": endpoint, "send": "sample",
-		"modifiers": in["modifiers"], "context": in["context"], "params": in["params"]})
-	if status != 200 || answer["sample"] != true || !cmp.Equal(answer["notes"], any([]any{})) {
-		t.Fatalf("status %d: %v", status, answer)
-	}
-	if err := json.Unmarshal([]byte(answer["body"].(string)), &feed); err != nil {
-		t.Fatal(err)
-	}
-	return answer, feed
+	answer := expect(t, address+"/api/send", object{"source": "example.yaml", "version": version, "endpoint": endpoint, "send": "sample",
+		"modifiers": in["modifiers"], "context": in["context"], "params": in["params"]}, 200, object{"sample": true, "notes": []any{}})
+	testkit.OK(t, json.Unmarshal([]byte(answer["body"].(string)), &feed))
+	return feed
 }
 
 // TestSampleAnswers checks that a sample has as many entries as limit says, with titles and pictures, and that every
@@ -38,7 +34,7 @@ func TestSampleAnswers(t *testing.T) {
 	address := serveExample(t)
 	const collections = "https://{{host}}/v1/collections"
 	titles := func(modifiers object) []string {
-		_, feed := sample(t, address, "v1", collections, object{"modifiers": modifiers})
+		feed := sample(t, address, "v1", collections, object{"modifiers": modifiers})
 		var all []string
 		for _, e := range feed["entry"].([]any) {
 			all = append(all, e.(object)["title"].(string))
@@ -46,14 +42,10 @@ func TestSampleAnswers(t *testing.T) {
 		return all
 	}
 	for _, limit := range []int{0, 1, 6, 20, 100} {
-		if got := titles(object{"limit": fmt.Sprint(limit)}); len(got) != limit {
-			t.Errorf("limit %d: %d entries", limit, len(got))
-		}
+		testkit.Equal(t, "entries", len(titles(object{"limit": fmt.Sprint(limit)})), limit)
 	}
 	six := titles(object{"limit": "6"})
-	if again := titles(object{"limit": "6"}); !cmp.Equal(six, again) {
-		t.Error("the same request gets a different response")
-	}
+	testkit.Equal(t, "the same request again", titles(object{"limit": "6"}), six)
 	for name, modifiers := range map[string]object{
 		"page": {"limit": "6", "page": "1"}, "language": {"limit": "6", "lang": "de"}, "search": {"limit": "6", "q": "island"}, "toggle": {"limit": "6", "hd": "true"},
 	} {
@@ -66,33 +58,19 @@ func TestSampleAnswers(t *testing.T) {
 			t.Errorf("a search for island finds %q", title)
 		}
 	}
-	all := titles(object{"limit": "100"})
-	if distinct := slices.Compact(slices.Sorted(slices.Values(all))); len(distinct) != 100 {
-		t.Errorf("%d titles, of which %d are distinct", len(all), len(distinct))
-	}
+	testkit.Equal(t, "distinct titles", len(slices.Compact(slices.Sorted(slices.Values(titles(object{"limit": "100"}))))), 100)
 
 	// Entries lead to the other endpoints.
-	_, feed := sample(t, address, "v1", collections, object{"modifiers": object{"limit": "1"}})
-	link, id := get(t, feed, "entry", 0, "link", "href").(string), get(t, feed, "entry", 0, "series_id").(string)
-	if link != "https://localhost/v1/series/"+id+"/episodes" {
-		t.Errorf("link %q with series_id %q", link, id)
-	}
-	_, feed = sample(t, address, "v1", "https://{{host}}/v1/media", object{"context": object{"example-login.access_token": plainText("anna")}})
-	equal(t, "received", get(t, feed, "received", "context_keys"), object{"example-login.access_token": "anna"})
+	feed := sample(t, address, "v1", collections, object{"modifiers": object{"limit": "1"}})
+	testkit.Equal(t, "link", get(t, feed, "entry", 0, "link", "href"), any("https://localhost/v1/series/"+get(t, feed, "entry", 0, "series_id").(string)+"/episodes"))
+	feed = sample(t, address, "v1", "https://{{host}}/v1/media", object{"context": object{"example-login.access_token": plainText("anna")}})
+	testkit.Equal(t, "received", get(t, feed, "received", "context_keys"), object{"example-login.access_token": "anna"})
 }
 
 // getPicture requests a picture of a response.
-func getPicture(t *testing.T, address string, from any, picture string) (int, http.Header, []byte) {
+func getPicture(t *testing.T, address string, from any, picture string) (int, http.Header, string) {
 	t.Helper()
-	res, err := http.Get(fmt.Sprintf("%s/api/picture?from=%v&url=%s", address, from, url.QueryEscape(picture)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res, body := testkit.Get(t, nil, fmt.Sprintf("%s/api/picture?from=%v&url=%s", address, from, url.QueryEscape(picture)))
 	return res.StatusCode, res.Header, body
 }
 
@@ -106,29 +84,18 @@ func TestPictures(t *testing.T) {
 	t.Parallel()
 	const pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 	var asked atomic.Int64
-	service := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
+	bodies := map[string]string{
+		"/feed": "{}", "/ok.png": pixel, "/script.png": "<script>alert(1)</script>", "/huge.png": pixel + strings.Repeat("\x00", 9<<20),
+		"/vector.svg": `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`,
+	}
+	moved := map[string]string{"/moved.png": "/ok.png", "/loop.png": "/loop.png", "/out.png": "file:///etc/passwd"}
+	service := answerWith(t, func(w http.ResponseWriter, r *http.Request) { // as JSON, whatever it is
 		asked.Add(1)
-		w.Header().Set("Content-Type", "image/png")
-		switch r.URL.Path {
-		case "/feed":
-			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, "{}")
-		case "/ok.png":
-			w.Header().Set("Content-Type", "text/html") // whatever it is called
-			io.WriteString(w, pixel)
-		case "/script.png":
-			io.WriteString(w, "<script>alert(1)</script>")
-		case "/vector.svg":
-			io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`)
-		case "/huge.png":
-			io.WriteString(w, pixel+strings.Repeat("\x00", 9<<20))
-		case "/moved.png":
-			http.Redirect(w, r, "/ok.png", http.StatusFound)
-		case "/loop.png":
-			http.Redirect(w, r, "/loop.png", http.StatusFound)
-		case "/out.png":
-			http.Redirect(w, r, "file:///etc/passwd", http.StatusFound)
-		default:
+		if to := moved[r.URL.Path]; to != "" {
+			http.Redirect(w, r, to, http.StatusFound)
+		} else if body := bodies[r.URL.Path]; body != "" {
+			io.WriteString(w, body)
+		} else {
 			http.NotFound(w, r)
 		}
 	})
@@ -146,26 +113,26 @@ func TestPictures(t *testing.T) {
 
 	for _, bad := range []string{"javascript:alert(1)", "file:///etc/passwd", ""} {
 		status, _, _ := getPicture(t, address, "local", bad)
-		equal(t, bad, status, 422)
+		testkit.Equal(t, bad, status, 422)
 	}
 
 	// A feed from the internet must not make this machine send requests to itself, or to its network.
 	asked.Store(0)
 	for _, picture := range []string{service.URL + "/ok.png", strings.Replace(service.URL, "127.0.0.1", "localhost", 1) + "/ok.png", "http://[::1]:1/a.png"} {
-		if status, _, body := getPicture(t, address, "public", picture); status != 502 || !strings.Contains(string(body), "in its network") {
+		if status, _, body := getPicture(t, address, "public", picture); status != 502 || !strings.Contains(body, "in its network") {
 			t.Errorf("%s: status %d: %s", picture, status, body)
 		}
 	}
-	equal(t, "requests to the local service", asked.Load(), int64(0))
+	testkit.Equal(t, "requests to the local service", asked.Load(), int64(0))
 	for ip, public := range map[string]bool{
 		"127.0.0.1": false, "::1": false, "0.0.0.0": false, "169.254.169.254": false, "10.0.0.1": false, "172.16.0.1": false, "192.168.1.1": false,
 		"fd00::1": false, "fe80::1": false, "::ffff:10.0.0.1": false, "93.184.215.14": true, "2606:4700::1": true,
 	} {
-		equal(t, ip, studio.IsPublic(netip.MustParseAddr(ip)), public)
+		testkit.Equal(t, ip, studio.IsPublic(netip.MustParseAddr(ip)), public)
 	}
 	for origin, want := range map[string]string{
 		"https://feeds.example.com": "public", "http://localhost:3000": "local", "http://192.168.1.1": "local", "http://[::1]:1": "local", "http://tv.local": "local",
 	} {
-		equal(t, origin, studio.PicturesOf(origin), want)
+		testkit.Equal(t, origin, studio.PicturesOf(origin), want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
@@ -82,13 +83,8 @@ func TestScreenshot(t *testing.T) {
 	write := func(p *tab, name string) {
 		p.eval("document.activeElement.blur(); scrollTo(0, 0)")
 		p.wait(settled)
-		picture, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		picture := testkit.Must(chromedp.Run(p.ctx, chromedp.CaptureScreenshot()))(t)
+		testkit.OK(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644))
 	}
 	everySize := func(p *tab, name string) {
 		for _, size := range []int64{320, 768, 1024, 1440, 2560} {

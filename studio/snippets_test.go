@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
@@ -33,7 +34,7 @@ func TestSnippets(t *testing.T) {
 		in := object{"source": src["id"], "version": "v1", "endpoint": c.origin + "/log", "send": send, "to": feeds.URL,
 			"modifiers": object{"q": "[a]{b}'\"$x`id`"}, "context": object{"$(id)'": plainText("`id`'\u2019\u201b")}}
 		_, draft := ask(t, address+"/api/compose", in)
-		equal(t, send, statusOf(t, address+"/api/send", in), 200)
+		testkit.Equal(t, send, statusOf(t, address+"/api/send", in), 200)
 		want := fmt.Sprint(got.Load())
 		if !strings.HasSuffix(want, "application/json, */*;q=0.1|application/json"+c.want+"{\"$(id)'\":\"`id`'\u2019\u201b\"}") {
 			t.Fatalf("the studio sends %v", want)
@@ -70,11 +71,11 @@ func TestSnippetsNotRun(t *testing.T) {
 "context_obj":[{"key":"k","type":"bodyParam"},{"key":"c","type":"ctx","required":true}],"modifiers":[{"id":"q","name":"Q","params":[{"key":"myctx","ui":{"label":"Q"},"schema":{"type":"string"}}]}]}}}`))
 	_, draft := ask(t, address+"/api/compose", object{"source": src["id"], "version": "v1", "endpoint": "https://127.0.0.1/log?a=1",
 		"send": "origin", "to": "http://localhost:3000", "modifiers": object{"myctx": "<"}, "context": object{"k": plainText("'; x \u2018\u2019\u201a\u201b $(id) `n")}})
-	equal(t, "PowerShell", snippetOf(t, draft, "PowerShell"), `Invoke-WebRequest -Uri 'http://localhost:3000/log?a=1&myctx=%3C&ctx={{c}}' -Method 'POST' `+
+	testkit.Equal(t, "PowerShell", snippetOf(t, draft, "PowerShell"), `Invoke-WebRequest -Uri 'http://localhost:3000/log?a=1&myctx=%3C&ctx={{c}}' -Method 'POST' `+
 		`-Headers @{ 'Host' = '127.0.0.1'; 'Accept' = 'application/json, */*;q=0.1'; 'X-Forwarded-Host' = '127.0.0.1'; 'X-Forwarded-Proto' = 'https' } `+
 		"-ContentType 'application/json' -Body '{\"k\":\"''; x \u2018\u2018\u2019\u2019\u201a\u201a\u201b\u201b $(id) `n\"}'")
 	text := snippetOf(t, draft, "Go")
-	equal(t, "Go", text, `req, err := http.NewRequest("POST", "http://localhost:3000/log?a=1&myctx=%3C&ctx={{c}}", strings.NewReader("{\"k\":\"'; x ‘’‚‛ $(id) `+"`"+`n\"}"))
+	testkit.Equal(t, "Go", text, `req, err := http.NewRequest("POST", "http://localhost:3000/log?a=1&myctx=%3C&ctx={{c}}", strings.NewReader("{\"k\":\"'; x ‘’‚‛ $(id) `+"`"+`n\"}"))
 if err != nil {
 	return err
 }

@@ -13,10 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost/client"
 	"signpost/definition"
+	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
@@ -25,10 +24,7 @@ func serve(t testing.TB, opts studio.Options, around ...func(http.Handler) http.
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	opts.Listen = server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	s, err := studio.New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(studio.New(opts))(t)
 	server.Config.Handler = s
 	for _, wrap := range around {
 		server.Config.Handler = wrap(s)
@@ -44,19 +40,17 @@ func serve(t testing.TB, opts studio.Options, around ...func(http.Handler) http.
 // serveExample starts a studio that shows the built-in example.
 func serveExample(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../internal/cli/example.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := testkit.Must(os.ReadFile("../internal/cli/example.yaml"))(t)
 	s, address := serve(t, studio.Options{})
 	s.SetFiles(studio.File{Definition: definition.Parse("example.yaml", text), Text: text, Kind: studio.KindExample})
 	return address
 }
 
 // serveFile starts a studio that shows a definition.
-func serveFile(t testing.TB, text string) (*studio.Studio, string) {
+func serveFile(t testing.TB, text string, opts ...studio.Options) (*studio.Studio, string) {
 	t.Helper()
-	s, address := serve(t, studio.Options{Client: client.Options{Timeout: waitTime}})
+	opts = append(opts, studio.Options{Client: client.Options{Timeout: waitTime}})
+	s, address := serve(t, opts[0])
 	show(s, text)
 	return s, address
 }
@@ -85,10 +79,9 @@ func sourceOf(t *testing.T, address, id string) object {
 }
 
 // sourceIDs returns the ids of all sources.
-func sourceIDs(t *testing.T, address string) []string {
+func sourceIDs(t *testing.T, address string) (ids []string) {
 	t.Helper()
 	_, state := ask(t, address+"/api/state", nil)
-	ids := []string{}
 	for _, src := range state["sources"].([]any) {
 		ids = append(ids, src.(object)["id"].(string))
 	}
@@ -98,16 +91,16 @@ func sourceIDs(t *testing.T, address string) []string {
 // registered registers a manifest, and returns it as the page receives it.
 func registered(t *testing.T, address, manifest string) object {
 	t.Helper()
-	status, out := ask(t, address+"/api/register", object{"address": manifest})
-	if status != 200 {
-		t.Fatalf("register %s: status %d: %v", manifest, status, out)
-	}
+	expect(t, address+"/api/register", object{"address": manifest}, 200, nil)
 	return sourceOf(t, address, manifest)
 }
 
-// answerWith starts a server.
+// answerWith starts a server that responds with JSON, unless the handler says otherwise.
 func answerWith(t *testing.T, handler http.HandlerFunc) *httptest.Server {
-	server := httptest.NewServer(handler)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		handler(w, r)
+	}))
 	t.Cleanup(server.Close)
 	return server
 }
@@ -117,6 +110,7 @@ func serveText(t *testing.T, text string) string {
 	t.Helper()
 	server := answerWith(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Signpost-Revision", "0123456789abcdef")
+		w.Header().Del("Content-Type") // as the text looks
 		io.WriteString(w, text)
 	})
 	return server.URL + "/v1/endpoints-manifest"
@@ -161,19 +155,24 @@ func ask(t *testing.T, address string, body any) (int, object) {
 	return res.StatusCode, out
 }
 
+// expect sends a request as the page does, and compares the status and some fields of the response.
+func expect(t *testing.T, address string, body any, status int, fields object) object {
+	t.Helper()
+	got, out := ask(t, address, body)
+	if got != status {
+		t.Errorf("%s: status %d, not %d: %v", address, got, status, out)
+	}
+	for name, want := range fields {
+		testkit.Equal(t, address+": "+name, out[name], want)
+	}
+	return out
+}
+
 // statusOf sends a request as the page does, and returns the status.
 func statusOf(t *testing.T, address string, body any) int {
 	t.Helper()
 	status, _ := ask(t, address, body)
 	return status
-}
-
-// equal reports a value that is not the wanted one.
-func equal(t testing.TB, what string, got, want any) {
-	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
 }
 
 // get returns a nested value of a response.
@@ -243,58 +242,47 @@ func TestStateShowsTheFile(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
 	file := sourceOf(t, address, "feeds.yaml")
 	for key, want := range map[string]any{"kind": "file", "judged": true, "title": "Feeds", "host": "localhost", "host_open": true, "stale": false} {
-		equal(t, key, file[key], want)
+		testkit.Equal(t, key, file[key], want)
 	}
 	feeds := get(t, file, "versions", 0, "endpoints", 0).(object)
 	for key, want := range map[string]any{"url": "https://localhost/v1/feeds", "key": "https://{{host}}/v1/feeds", "origin": "https://localhost", "foreign": false} {
-		equal(t, key, feeds[key], want)
+		testkit.Equal(t, key, feeds[key], want)
 	}
-	equal(t, "context", feeds["context"], []any{
+	testkit.Equal(t, "context", feeds["context"], []any{
 		object{"key": "token", "type": "ctx", "required": true, "sent_as": "t", "sent": true, "feature": "", "about": ""},
 		object{"key": "device", "type": "bodyParam", "required": false, "sent_as": "device", "sent": false, "feature": "", "about": ""},
 	})
-	equal(t, "a third party's endpoint", get(t, file, "versions", 0, "endpoints", 2, "foreign"), true)
-	equal(t, "finding", get(t, file, "findings", 0, "rule"), "body-param-on-get")
+	testkit.Equal(t, "a third party's endpoint", get(t, file, "versions", 0, "endpoints", 2, "foreign"), true)
+	testkit.Equal(t, "finding", get(t, file, "findings", 0, "rule"), "body-param-on-get")
 
 	// Its manifest is served where the service would publish it.
-	status, manifest := ask(t, address+"/films/v2/endpoints-manifest"+deployed(object{"host": "feeds.example.com"}), nil)
-	if status != 200 || get(t, manifest, "endpoints", "https://feeds.example.com/v2/log", "name") != "Log" {
-		t.Errorf("status %d, manifest %v", status, manifest)
-	}
-	equal(t, "status", statusOf(t, address+"/v2/endpoints-manifest", nil), 404)
+	manifest := expect(t, address+"/films/v2/endpoints-manifest"+deployed(object{"host": "feeds.example.com"}), nil, 200, nil)
+	testkit.Equal(t, "name", get(t, manifest, "endpoints", "https://feeds.example.com/v2/log", "name"), "Log")
+	testkit.Equal(t, "status", statusOf(t, address+"/v2/endpoints-manifest", nil), 404)
 }
 
 // TestDeployments checks that two tabs look at two deployments of the same file.
 func TestDeployments(t *testing.T) {
 	t.Parallel()
-	s, address := serve(t, studio.Options{Features: []string{"geo-restriction", "of another file"}})
-	show(s, feedsYAML)
+	s, address := serveFile(t, feedsYAML, studio.Options{Features: []string{"geo-restriction", "of another file"}})
 	for entered, want := range map[string]string{
 		" Feeds.Example.com ": "feeds.example.com", "https://feeds.example.com/x?y=z": "feeds.example.com", "HTTP://[::1]/": "[::1]", "": "localhost",
 	} {
-		status, state := ask(t, address+"/api/state"+deployed(object{"host": entered}), nil)
-		if status != 200 || state["host"] != want || get(t, state, "sources", 0, "host") != want {
-			t.Errorf("host %q: status %d, host %v", entered, status, state["host"])
-		}
+		state := expect(t, address+"/api/state"+deployed(object{"host": entered}), nil, 200, object{"host": want})
+		testkit.Equal(t, entered, get(t, state, "sources", 0, "host"), want)
 	}
 	for _, host := range []string{"a b", "a/b", "a:80", "https://a.example:80/x", "https://"} {
-		equal(t, fmt.Sprintf("host %q", host), statusOf(t, address+"/api/state"+deployed(object{"host": host}), nil), 422)
+		testkit.Equal(t, fmt.Sprintf("host %q", host), statusOf(t, address+"/api/state"+deployed(object{"host": host}), nil), 422)
 	}
 	on := deployed(object{"features": object{"feeds.yaml": []any{"authentication", "geo-restriction", "of another file"}}})
 	for query, want := range map[string]int{on: 1, "": 1, deployed(object{"features": object{"feeds.yaml": []any{}}}): 0} {
 		_, state := ask(t, address+"/api/state"+query, nil)
-		if got := get(t, state, "sources", 0, "versions", 0, "endpoints", 1, "context").([]any); len(got) != want {
-			t.Errorf("with %q, the context is %v", query, got)
-		}
+		testkit.Equal(t, "context keys with "+query, len(get(t, state, "sources", 0, "versions", 0, "endpoints", 1, "context").([]any)), want)
 	}
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds"}
-	if _, draft := ask(t, address+"/api/compose"+deployed(object{"host": "a.example"}), in); draft["url"] != "https://a.example/v1/feeds" {
-		t.Errorf("URL %v", draft["url"])
-	}
+	expect(t, address+"/api/compose"+deployed(object{"host": "a.example"}), in, 200, object{"url": "https://a.example/v1/feeds"})
 	// A switch is not a change of the definition.
 	show(s, strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 1", 1))
 	_, state := ask(t, address+"/api/state"+on, nil)
-	if got := get(t, state, "sources", 0, "changes").([]any); len(got) != 1 {
-		t.Errorf("changes %v", got)
-	}
+	testkit.Equal(t, "changes", len(get(t, state, "sources", 0, "changes").([]any)), 1)
 }
