@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"signpost/internal/testkit"
 )
 
 // BenchmarkPage measures in a real browser, as medians: from a key to the composed URL, from a key in the filter of 5,000
@@ -39,8 +41,9 @@ func BenchmarkPage(b *testing.B) {
 	})
 	b.Run("SaveToPage", func(b *testing.B) {
 		path, write := writeFile(b, feedsYAML)
-		run := startProgram(b, path)
-		p := openTab(b, run.address)
+		listen := testkit.FreeAddress(b)
+		stop := startProgram(b, listen, path)
+		p := openTab(b, "http://"+listen)
 		p.waitText("#endpoint-name", "Feeds")
 		measure(b, p, func(i int) {
 			name := fmt.Sprintf("Feeds%d", i)
@@ -50,7 +53,7 @@ func BenchmarkPage(b *testing.B) {
 			p.eval(fmt.Sprintf("window.saved = %d", time.Now().UnixMilli()))
 			write(strings.Replace(feedsYAML, "name: Feeds\n", "name: "+name+"\n", 1))
 		})
-		run.stop()
+		stop()
 	})
 }
 

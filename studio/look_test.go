@@ -37,34 +37,33 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// views lists the addresses of every view, with something to show in each, for riskyYAML.
-var views = []struct{ name, hash string }{
-	{"list", "#/preview?source=feeds.yaml"},
-	{"endpoint", "#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections%2Fmedia&pane=endpoint&m.limit=6"},
-	{"text", "#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=endpoint&tab=text&m.limit=6"},
-	{"headers", "#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=endpoint&tab=headers&m.limit=6"},
-	{"map", "#/map?feed=https://feeds.example.com/v1/collections/media-archive/7&feed=https://nobody.example/"},
-	{"problems", "#/problems?source=feeds.yaml"},
-	{"changes", "#/changes?base=version&of=v2&version=v1&source=feeds.yaml"},
-	{"check", "#/check?send=sample"},
-	{"answer", "#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections&pane=endpoint&m.limit=6"},
-}
+// views lists every view, for riskyYAML, with what is there when it shows something.
+var views = func() []view {
+	const preview, collections = "#/preview?source=feeds.yaml", "&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fcollections"
+	return []view{
+		{"list", ".endpoint-row", preview},
+		{"endpoint", "#lost", preview + collections + "%2Fmedia&pane=endpoint&m.limit=6"},
+		{"text", "#tab-panel .json", preview + collections + "&pane=endpoint&tab=text&m.limit=6"},
+		{"headers", "#tab-panel .headers", preview + collections + "&pane=endpoint&tab=headers&m.limit=6"},
+		{"map", ".landing", "#/map?feed=https://feeds.example.com/v1/collections/media-archive/7&feed=https://nobody.example/"},
+		{"problems", ".text mark", "#/problems?source=feeds.yaml"},
+		{"changes", "#changes-list", "#/changes?base=version&of=v2&version=v1&source=feeds.yaml"},
+		{"check", "#results", "#/check?send=sample"},
+		{"answer", "#cards [class*='tint-']", preview + collections + "&pane=endpoint&m.limit=6"},
+	}
+}()
 
-// shows is true when a view shows something.
-var shows = map[string]string{
-	"list": `.endpoint-row`, "endpoint": `#lost`, "answer": `#cards [class*='tint-']`, "text": `#tab-panel .json`, "headers": `#tab-panel .headers`,
-	"map": `.landing`, "problems": `.text mark`, "changes": `#changes-list`, "check": `#results`,
-}
+type view struct{ name, shows, hash string }
 
 // openView goes to a view in a tab that shows riskyYAML, and waits until it shows something.
-func (p *tab) openView(name, hash string) {
+func (p *tab) openView(v view) {
 	p.t.Helper()
-	p.eval("location.hash = " + quoteJS(hash))
-	if name == "check" {
+	p.eval("location.hash = " + quoteJS(v.hash))
+	if v.name == "check" {
 		p.click(element("run-check"))
 		p.waitText("#check-status", "passed")
 	}
-	p.wait(fmt.Sprintf("document.querySelector(%s) && %s", quoteJS(shows[name]), settled))
+	p.wait(fmt.Sprintf("document.querySelector(%s) && %s", quoteJS(v.shows), settled))
 }
 
 // settled is true when nothing is on its way, and the pictures in view are there.
@@ -105,7 +104,7 @@ func TestPageFits(t *testing.T) {
 	_, address := serveFile(t, riskyYAML, studio.Options{Host: "feeds.example.com"})
 	p := openForAxe(t, address)
 	for i, view := range views {
-		p.openView(view.name, view.hash)
+		p.openView(view)
 		for _, look := range looks {
 			p.emulate(look.width, look.height, 1, look.scheme)
 			p.checkOverflow(fmt.Sprintf("%s at %d, %s", view.name, look.width, look.scheme))

@@ -19,26 +19,12 @@ import (
 	"signpost/studio"
 )
 
-// serveFeeds starts a feed service that echoes what it was sent, and returns its port.
-func serveFeeds(t *testing.T) (port string) {
-	t.Helper()
-	items := []signpost.ContextItem{{Key: "login.token", Type: signpost.ContextCtx, Required: true, Mapper: "token"}}
-	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, _ := contextkeys.FromContext(r.Context()).Text("login.token")
-		query := r.URL.Query()
-		query.Del("ctx")
-		json.NewEncoder(w).Encode(map[string]string{"path": r.URL.Path, "query": query.Encode(), "token": token})
-	})
-	server := answerWith(t, contextkeys.Middleware(items)(echo).ServeHTTP)
-	return server.URL[strings.LastIndexByte(server.URL, ':')+1:]
-}
-
-// controlsYAML has the four kinds of control, with and without defaults, in front of a feed service.
+// controlsYAML has the four kinds of control, with and without defaults, in front of a feed service that echoes what it was sent.
 const controlsYAML = `
 versions:
   v1:
     endpoints:
-      http://{{host}}:PORT/v1/series/{{series_id}}/episodes:
+      SERVICE/series/{{series_id}}/episodes:
         name: Episodes
         method: get
         mime_type: application/json
@@ -49,20 +35,22 @@ versions:
           - {kind: boolean, id: hd, name: HD, key: hd, label: HD only, defaultValue: false}
           - {kind: boolean, id: new, name: New, key: new, label: New only}
           - {kind: select, id: sort, name: Sort, key: sort, label: Sort by, defaultValue: title, options: [{value: newest, label: Newest first}, {value: title, label: By title}]}
-      http://{{host}}:PORT/v1/series: {name: Series, method: get, mime_type: application/json}
+      SERVICE/series: {name: Series, method: get, mime_type: application/json}
 `
-
-func serveControls(t *testing.T) (s *studio.Studio, address, feed string) {
-	port := serveFeeds(t)
-	s, address = serve(t, studio.Options{Host: "127.0.0.1", Client: client.Options{Timeout: waitTime}})
-	show(s, strings.ReplaceAll(controlsYAML, "PORT", port))
-	return s, address, "http://127.0.0.1:" + port + "/v1/series"
-}
 
 // TestPageFromControlsToAnswer does what a first-time visitor does.
 func TestPageFromControlsToAnswer(t *testing.T) {
 	t.Parallel()
-	_, address, feed := serveControls(t)
+	items := []signpost.ContextItem{{Key: "login.token", Type: signpost.ContextCtx, Required: true, Mapper: "token"}}
+	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, _ := contextkeys.FromContext(r.Context()).Text("login.token")
+		query := r.URL.Query()
+		query.Del("ctx")
+		json.NewEncoder(w).Encode(map[string]string{"path": r.URL.Path, "query": query.Encode(), "token": token})
+	})
+	feed := answerWith(t, contextkeys.Middleware(items)(echo).ServeHTTP).URL + "/v1/series"
+	text := strings.ReplaceAll(controlsYAML, "SERVICE/series", strings.Replace(feed, "127.0.0.1", "{{host}}", 1))
+	_, address := serveFile(t, text, studio.Options{Host: "127.0.0.1", Client: client.Options{Timeout: waitTime}})
 	p := openTab(t, address+published)
 
 	// Each control has its default and its placeholder; 0 and false are defaults like any other, and unset is not

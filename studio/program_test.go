@@ -1,7 +1,6 @@
 package studio_test
 
 import (
-	"bufio"
 	"fmt"
 	"net/http"
 	"os"
@@ -17,38 +16,18 @@ import (
 	"signpost/internal/testkit"
 )
 
-// program is the real program, with a page.
-type program struct {
-	t       testing.TB
-	cmd     *exec.Cmd
-	address string
-}
-
 // startProgram runs signpost studio on a file.
-func startProgram(t testing.TB, path string, args ...string) *program {
+func startProgram(t testing.TB, listen, path string, args ...string) (stop func()) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], append([]string{"studio", filepath.Base(path), "--listen", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(os.Args[0], append([]string{"studio", filepath.Base(path), "--listen", listen}, args...)...)
 	cmd.Dir = filepath.Dir(path)
 	cmd.Env = append(os.Environ(), runProgram+"=1")
-	stdout := testkit.Must(cmd.StdoutPipe())(t)
-	testkit.OK(t, cmd.Start())
-	t.Cleanup(func() { cmd.Process.Kill() })
-	line, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, "Studio: http://127.0.0.1:") {
-		t.Fatalf("signpost studio printed %q: %v", line, err)
-	}
-	return &program{t, cmd, strings.TrimSpace(strings.TrimPrefix(line, "Studio: "))}
-}
-
-// listen returns the --listen address that restarts the program in the same place.
-func (p *program) listen() string { return strings.Trim(strings.TrimPrefix(p.address, "http://"), "/") }
-
-// stop stops the program as a terminal does.
-func (p *program) stop() {
-	p.t.Helper()
-	testkit.OK(p.t, p.cmd.Process.Signal(syscall.SIGTERM))
-	if err := p.cmd.Wait(); err != nil {
-		p.t.Errorf("signpost studio exited with %v", err)
+	p := testkit.Start(t, listen, cmd)
+	return func() {
+		t.Helper()
+		testkit.OK(t, p.Process.Signal(syscall.SIGTERM)) // as a terminal does
+		<-p.Done
+		testkit.Equal(t, "exit status", p.ProcessState.ExitCode(), 0)
 	}
 }
 
@@ -73,8 +52,9 @@ func TestPageFollowsTheFile(t *testing.T) {
 			t.Fatalf("git %q: %v: %s", args, err, out)
 		}
 	}
-	run := startProgram(t, path, "--host", "feeds.example.com")
-	p := openTab(t, run.address+published)
+	listen := testkit.FreeAddress(t)
+	stop := startProgram(t, listen, path, "--host", "feeds.example.com")
+	p := openTab(t, "http://"+listen+published)
 	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
 	p.typeInto(field("Query"), "owl")
 	p.typeInto(field("token"), "s3cret")
@@ -151,7 +131,7 @@ func TestPageFollowsTheFile(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("the mode of the file is %v, %v", info.Mode(), err)
 	}
-	run.stop()
+	stop()
 }
 
 // TestPageSurvivesARestart stops the program while somebody types, and starts it again.
@@ -160,8 +140,9 @@ func TestPageSurvivesARestart(t *testing.T) {
 	manifest := serveText(t, strings.ReplaceAll(manifestJSON, `"context_obj":[]`,
 		`"modifiers":[{"id":"l","name":"Limit","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]`))
 	path, write := writeFile(t, feedsYAML)
-	run := startProgram(t, path)
-	p := openTab(t, run.address+published)
+	listen := testkit.FreeAddress(t)
+	stop := startProgram(t, listen, path)
+	p := openTab(t, "http://"+listen+published)
 	p.waitText("#endpoint-name", "Feeds")
 	p.setHost("feeds.example.com")
 	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
@@ -173,7 +154,7 @@ func TestPageSurvivesARestart(t *testing.T) {
 	write(strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 7", 1))
 	p.waitText("#status", "was saved")
 
-	run.stop()
+	stop()
 	p.waitText("#offline", "The studio has stopped.")
 	p.typeInto(field("Limit"), "77")
 	p.waitText("#feed-problem", "out of date")
@@ -181,10 +162,7 @@ func TestPageSurvivesARestart(t *testing.T) {
 	p.press(kb.Escape)
 	p.wait(`document.querySelector("#send").ariaDisabled === "true"`)
 	p.wait(`document.querySelector("#offline").getBoundingClientRect().bottom < innerHeight`)
-	again := startProgram(t, path, "--listen", run.listen())
-	if again.address != run.address {
-		t.Fatalf("after the restart it listens on %s, not on %s", again.address, run.address)
-	}
+	stop = startProgram(t, listen, path)
 	p.wait(`!document.querySelector("#offline")`)
 	p.waitText("#endpoint-name", "Ten")
 	p.waitURL("https://feeds.example.com/v1/10?limit=77")
@@ -198,7 +176,7 @@ func TestPageSurvivesARestart(t *testing.T) {
 	p.waitText("#changes-list", "default changed from 0 to 7")
 	p.click(button("Accept"))
 	p.waitText("#changes-none", "Nothing has changed.")
-	again.stop()
+	stop()
 }
 
 // TestPageChecksWithWhatIsFilledIn runs the checks of the real program with values, another number of links and a schema.
@@ -228,8 +206,9 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
   "https://{{host}}/v1/media": {name: Media, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx, required: true}, {key: profile, type: ctx}]}}}, v2: {endpoints: {
   "https://{{host}}/v2/a": {name: A, method: post, mime_type: application/json, context_obj: [{key: k, type: ctx}]},
   "https://{{host}}/v2/a/b": {name: B, method: post, mime_type: application/json}}}}`)
-	run := startProgram(t, path, "--host", "feeds.example.com", "--send-to", service.URL)
-	p := openTab(t, run.address)
+	listen := testkit.FreeAddress(t)
+	stop := startProgram(t, listen, path, "--host", "feeds.example.com", "--send-to", service.URL)
+	p := openTab(t, "http://"+listen)
 	p.waitText("#endpoint-name", "Shows")
 	row := func(status, text string) string {
 		return fmt.Sprintf(`[...document.querySelectorAll("#results li")].some((l) => l.querySelector(".badge").textContent === %s && l.innerText.replace(/\s+/g, " ").includes(%s))`, quoteJS(status), quoteJS(text))
@@ -284,5 +263,5 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	runChecks()
 	p.waitText("#check-status", "1 warned")
 	p.wait(badge + `.textContent === "1"`)
-	run.stop()
+	stop()
 }

@@ -103,8 +103,7 @@ func TestScreenshot(t *testing.T) {
 	write(p, "studio")
 	everySize(p, "example")
 
-	s, address := serve(t, studio.Options{})
-	show(s, riskyYAML)
+	_, address := serveFile(t, riskyYAML)
 	p = openTab(t, address)
 	p.waitText("#answer-facts", "200")
 	everySize(p, "own")
@@ -113,11 +112,11 @@ func TestScreenshot(t *testing.T) {
 	p.waitText("#send-failure", "Use sample data")
 	everySize(p, "unanswered")
 
-	s, address = serve(t, studio.Options{Host: "feeds.example.com"})
+	s, address := serve(t, studio.Options{Host: "feeds.example.com"})
 	showFour(s)
 	p = openTab(t, address)
 	for _, view := range views {
-		p.openView(view.name, view.hash)
+		p.openView(view)
 		everySize(p, "four-"+view.name)
 	}
 	p.emulate(1440, 900, 1, "light")
