@@ -70,14 +70,9 @@ func checkEscaped(t *testing.T, name string, streams ...string) {
 // TestPrint finds commands that print without [printf], which escapes every text.
 func TestPrint(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
 	direct := regexp.MustCompile(`fmt\.Fprint\w*\((c\.Std\w+|w|out),`)
-	for _, file := range files {
-		text := testkit.Read(t, file)
-		if found := direct.FindString(text); found != "" && file != "output.go" && !strings.HasSuffix(file, "_test.go") {
+	for _, file := range testkit.Must(filepath.Glob("*.go"))(t) {
+		if found := direct.FindString(testkit.Read(t, file)); found != "" && file != "output.go" && !strings.HasSuffix(file, "_test.go") {
 			t.Errorf("%s has %s: use printf", file, found)
 		}
 	}
@@ -170,10 +165,7 @@ func TestControlCharactersInNames(t *testing.T) {
 // TestControlCharacters sends control characters through every command that prints what others wrote.
 func TestControlCharacters(t *testing.T) {
 	t.Parallel()
-	quote := func(text string) string {
-		out := testkit.Must(json.Marshal(text))(t)
-		return string(out)
-	}
+	quote := func(text string) string { return string(testkit.Must(json.Marshal(text))(t)) }
 	q := quote(hostileText)
 	endpoint := func(more string) string {
 		return `"name": ` + q + `, "method": "get", "mime_type": "application/json", "context_obj": [{"key": ` + q + `, "type": "ctx", "mapper": ` + quote("m"+hostileText) + `}]` + more
@@ -243,14 +235,10 @@ func TestControlCharactersOfServers(t *testing.T) {
 			}))
 			defer srv.Close()
 			address := srv.URL + "/v1/endpoints-manifest"
-			for _, format := range []string{"text", "json", "junit"} {
-				runEscaped(t, "check", address, "--format", format)
-			}
-			runEscaped(t, "diff", address, address)
-			runEscaped(t, "match", address, srv.URL+"/feeds/1")
-			runEscaped(t, "lint", address)
-			runEscaped(t, "lint", "--registered", address, "example.yaml")
-			runEscaped(t, "push", "example.yaml", strings.Replace(srv.URL, "http", "oci", 1)+"/a:b")
+			runCommands(t, address, "example.yaml", []string{
+				"check SOURCE", "check SOURCE --format json", "check SOURCE --format junit", "diff SOURCE SOURCE", "lint SOURCE", "lint --registered SOURCE GOOD",
+				"match SOURCE " + srv.URL + "/feeds/1", "push GOOD " + strings.Replace(srv.URL, "http", "oci", 1) + "/a:b",
+			})
 		})
 	}
 }
