@@ -124,13 +124,8 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.waitText("#problems-list", `method "GET"`)
 	p.click(button("Apply"))
 	p.wait(`!document.querySelector("#problems-list").textContent.includes("GET")`)
-	text, err := os.ReadFile(path)
-	if err != nil || string(text) != strings.Replace(broken, "GET", "get", 1) {
-		t.Errorf("after the fix, the file is (error %v):\n%s", err, text)
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("the mode of the file is %v, %v", info.Mode(), err)
-	}
+	testkit.Equal(t, "fixed file", testkit.Read(t, path), strings.Replace(broken, "GET", "get", 1))
+	testkit.Equal(t, "mode of the file", testkit.Must(os.Stat(path))(t).Mode().Perm(), os.FileMode(0o640))
 	stop()
 }
 

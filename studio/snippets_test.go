@@ -48,9 +48,7 @@ func TestSnippets(t *testing.T) {
 			if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
 				t.Errorf("%s: %v: %s", name, err, out)
 			}
-			if got.Load() != want {
-				t.Errorf("%s sends %v, and the studio %v", name, got.Load(), want)
-			}
+			testkit.Equal(t, name+" sends what the studio sends", got.Load(), any(want))
 		}
 		run("curl", want, "sh", "-c", snippetOf(t, draft, "curl"))
 		if _, err := exec.LookPath("node"); err != nil {
@@ -89,7 +87,5 @@ if err != nil {
 	return err
 }
 defer res.Body.Close()`)
-	if _, err := parser.ParseExpr("func() error {\n" + text + "\nreturn nil\n}"); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(parser.ParseExpr("func() error {\n" + text + "\nreturn nil\n}"))(t)
 }

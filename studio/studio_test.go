@@ -127,21 +127,16 @@ type object = map[string]any
 // ask sends a request as the page does, and returns the status and the response.
 func ask(t *testing.T, address string, body any) (int, object) {
 	t.Helper()
-	var res *http.Response
-	var err error
+	request := func() (*http.Response, error) {
+		return http.Post(address, "application/json", strings.NewReader(quoteJS(body)))
+	}
 	if body == nil {
-		res, err = http.Get(address)
-	} else {
-		res, err = http.Post(address, "application/json", strings.NewReader(quoteJS(body)))
+		request = func() (*http.Response, error) { return http.Get(address) }
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := testkit.Must(request())(t)
 	defer res.Body.Close()
 	var out object
-	if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
-		t.Fatalf("%s: %v", address, err)
-	}
+	testkit.OK(t, json.NewDecoder(res.Body).Decode(&out))
 	want := "application/json"
 	if res.StatusCode >= 400 {
 		want = "application/problem+json"
@@ -149,9 +144,7 @@ func ask(t *testing.T, address string, body any) (int, object) {
 			t.Errorf("%s: problem %v", address, out)
 		}
 	}
-	if got := res.Header.Get("Content-Type"); got != want {
-		t.Errorf("%s: content type %q, not %q", address, got, want)
-	}
+	testkit.Equal(t, address+": content type", res.Header.Get("Content-Type"), want)
 	return res.StatusCode, out
 }
 

@@ -96,15 +96,11 @@ func TestCheckOnATerminal(t *testing.T) {
 	go io.Copy(&errs, control)
 	for _, stderr := range []io.Writer{tty, io.Discard} {
 		c := CLI{Stdout: &out, Stderr: stderr, LookupEnv: func(string) (string, bool) { return "", false }}
-		if code := c.Main([]string{"check", s.URL + "/v1/endpoints-manifest"}); code != exitFindings {
-			t.Errorf("exit code %d", code)
-		}
+		testkit.Equal(t, "exit code", c.Main([]string{"check", s.URL + "/v1/endpoints-manifest"}), exitFindings)
 	}
 	errs.WaitFor(t, "skipped\r\n")
 	const begin, end = "\r\x1b[K0 of 2 URLs called\r\x1b[K1 of 2 URLs called\r\x1b[K2 of 2 URLs called", "\r\x1b[K17 results: 11 passed, 1 failed, 3 warned, 2 skipped\r\n"
-	if got := errs.String(); got != begin+end {
-		t.Errorf("standard error is %q", got)
-	}
+	testkit.Equal(t, "standard error", errs.String(), begin+end)
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("standard output is %q", out.String())
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -76,16 +75,9 @@ func runPage(t *testing.T, page, text string) {
 				open().run(t, command, strings.TrimSuffix(want, "\n"))
 			}
 		case language == "go":
-			source, err := os.ReadFile(filepath.Join(repo, file))
-			if err != nil {
-				t.Errorf("a Go block does not name a file of the repository: %v", err)
-			}
-			if diff := cmp.Diff(string(source), block[2]); diff != "" {
-				t.Errorf("%s differs from what the page shows (-file +page):\n%s", file, diff)
-			}
+			testkit.Equal(t, "page for "+file, block[2], testkit.Read(t, filepath.Join(repo, file)))
 		case file != "":
-			path := filepath.Join(open().dir, file)
-			testkit.Write(t, path, block[2])
+			testkit.Write(t, filepath.Join(open().dir, file), block[2])
 		case language != "text" && language != "yaml" && language != "mermaid": // the map of packages, which imports_test.go checks
 			t.Errorf("a block of %q is not tested: name its file, or make it console", block[1])
 		}
@@ -101,9 +93,7 @@ func TestCommandsPage(t *testing.T) {
 	root.InitDefaultHelpFlag()
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
 		out, _, code := runCLI("", append([]string{"help"}, strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "signpost"))...)...)
-		if code != exitFine {
-			t.Fatalf("help for %s exits with %d", cmd.CommandPath(), code)
-		}
+		testkit.Equal(t, cmd.CommandPath(), code, exitFine)
 		fmt.Fprintf(&page, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), out)
 	}
 	testkit.Golden(t, filepath.Join(repo, "docs", "commands.md"), page.String())

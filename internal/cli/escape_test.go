@@ -251,14 +251,11 @@ func TestEscaping(t *testing.T) {
 	e := &stream{Writer: &out}
 	printJSON(e, want)
 	var got map[string]string
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil || got["a"] != want["a"] {
-		t.Errorf("%q, %v", got, err)
-	}
+	testkit.OK(t, json.Unmarshal(out.Bytes(), &got))
+	testkit.Equal(t, "JSON", got, want)
 	out.Reset()
 	io.WriteString(e, "\x1b[31merror\x1b[0m é€😀👨\u200d👩 \xff\r\n\ta")
-	if want := "\\u001b[31merror\\u001b[0m é€😀👨\u200d👩 \\xff\\u000d\n\ta"; out.String() != want {
-		t.Errorf("%q", out.String())
-	}
+	testkit.Equal(t, "text", out.String(), "\\u001b[31merror\\u001b[0m é€😀👨\u200d👩 \\xff\\u000d\n\ta")
 	for _, char := range []string{"é", "€", "😀"} { // a write that ends inside a character is escaped, not lost
 		for end := 1; end < len(char); end++ {
 			out.Reset()
@@ -268,16 +265,12 @@ func TestEscaping(t *testing.T) {
 			for _, b := range []byte(char) {
 				want += fmt.Sprintf(`\x%02x`, b)
 			}
-			if out.String() != want {
-				t.Errorf("%q in two writes gives %q", char, out.String())
-			}
+			testkit.Equal(t, char+" in two writes", out.String(), want)
 		}
 	}
 	out.Reset()
 	printf(e, "%s %q %5d|%-4s|%v %s", palette(true).wrap(red, "error\x1b"), "a\x1b", 7, "\n", fmt.Errorf("b\r"), safe("\n"))
-	if want := "\x1b[31merror\\u001b\x1b[0m \"a\\x1b\"     7|\\u000a   |b\\u000d \n"; out.String() != want {
-		t.Errorf("%q", out.String())
-	}
+	testkit.Equal(t, "arguments", out.String(), "\x1b[31merror\\u001b\x1b[0m \"a\\x1b\"     7|\\u000a   |b\\u000d \n")
 }
 
 // TestControlCharactersInLogs sends requests with control characters to serve.

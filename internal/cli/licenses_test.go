@@ -24,11 +24,7 @@ func TestLicenses(t *testing.T) {
 		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/signpost")
 		cmd.Dir = repo
 		cmd.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("go list for %s: %v", goos, err)
-		}
-		for line := range strings.Lines(string(out)) {
+		for line := range strings.Lines(string(testkit.Must(cmd.Output())(t))) {
 			if module, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
 				modules[module] = dir
 			}

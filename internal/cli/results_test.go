@@ -26,9 +26,7 @@ func TestStudioPanic(t *testing.T) {
 		t.Error("a request that panics gets a response")
 	}
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-ended)
 	if got := errOut.String(); !strings.Contains(got, "a defect") || !strings.Contains(got, "results_test.go") {
 		t.Errorf("the log is %q", got)
 	}

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // TestSARIF checks what the SARIF 2.1.0 schema requires, and the references between its parts.
 func TestSARIF(t *testing.T) {
 	t.Parallel()
 	out, _, code := runCLI("", "lint", "--format", "sarif", filepath.Join(repo, "testdata", "warn"), filepath.Join(repo, "testdata", "err", "url.yaml"))
-	if code != exitFindings {
-		t.Errorf("exit code %d", code)
-	}
+	testkit.Equal(t, "exit code", code, exitFindings)
 	type text struct{ Text string }
 	var log struct {
 		Version string

@@ -253,9 +253,7 @@ func TestRename(t *testing.T) {
 		var edit workspaceEdit
 		e.call("textDocument/rename", in, &edit)
 		want := strings.Replace(strings.ReplaceAll(sports, "[limit]", "["+written+"]"), "  limit:", "  "+written+":", 1)
-		if got := apply(text, path, edit); got != want {
-			t.Errorf("renamed to\n%s", got)
-		}
+		testkit.Equal(t, "renamed to "+name, apply(text, path, edit), want)
 	}
 	const features = "features:\n  authentication: {url_suffix: /play}\n  kids: {context_obj: [{key: user.age, type: ctx}]}\n  teens: {context_obj: [{key: user.age, type: ctx}]}\n"
 	for _, test := range []struct{ place, name, why string }{

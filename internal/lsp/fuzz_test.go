@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // FuzzMessages checks that the server neither panics nor hangs on any input, and that its output consists of complete
@@ -36,11 +38,7 @@ func FuzzMessages(f *testing.F) {
 		if panicked.Len() > 0 {
 			t.Fatal(panicked.String())
 		}
-		bodies, err := unframe(out.String())
-		if err != nil {
-			t.Fatalf("%v in %q", err, out.String())
-		}
-		for _, body := range bodies {
+		for _, body := range testkit.Must(unframe(out.String()))(t) {
 			var message struct {
 				Version string `json:"jsonrpc"`
 			}
