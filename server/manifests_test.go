@@ -46,9 +46,7 @@ func checkManifests(t testing.TB, h *Handler) {
 func hold(t testing.TB, h *Handler, host string) *representation {
 	t.Helper()
 	rep, _, err := h.manifests.get(h.table.Load().routes[manifestPath], host, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, err)
 	return rep
 }
 

@@ -205,7 +205,5 @@ func TestCertificateReloadDoesNotWait(t *testing.T) {
 	waitFor(t, "the new certificate", func() bool { return serial(t, addr.String()) == 102 })
 	close(h.end)
 	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	testkit.OK(t, <-ended)
 }
