@@ -112,9 +112,7 @@ func openTab(t testing.TB, address string) *tab {
 	}
 	ctx, cancel := chromedp.NewContext(chromium.ctx)
 	t.Cleanup(cancel)
-	if err := chromedp.Do(ctx); err != nil { // the tab lives as long as the context of this call
-		t.Fatal(err)
-	}
+	testkit.OK(t, chromedp.Do(ctx)) // the tab lives as long as the context of this call
 	p := &tab{t: t, ctx: ctx}
 	go p.listen(chromedp.Console(ctx))
 	// Each tab behaves as if it had the focus, whatever other tests do beside it.
@@ -230,9 +228,7 @@ func (p *tab) typeInto(expression, text string) {
 	p.eval(fmt.Sprintf("(%s).select?.()", expression))
 	p.do(chromedp.KeyEvent(kb.Backspace))
 	if text != "" {
-		ctx, cancel := context.WithTimeout(p.ctx, waitTime)
-		defer cancel()
-		testkit.Must(chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: text}))(p.t)
+		testkit.Must(chromedp.Call(p.ctx, input.InsertText, input.InsertTextParams{Text: text}))(p.t)
 	}
 }
 
@@ -289,12 +285,6 @@ func (p *tab) setHost(host string) {
 
 // published, behind the address of the page, makes it send requests to the service itself from the start.
 const published = "#/preview?send=published"
-
-// published sends requests to the service itself.
-func (p *tab) published() {
-	p.t.Helper()
-	p.choose("#data", "published")
-}
 
 // service opens a service in the sidebar.
 func (p *tab) service(id string) {

@@ -133,7 +133,7 @@ func TestPageFailuresForAxe(t *testing.T) {
 	p.axe("nothing registered")
 	show(s, "versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json}}}}")
 	p.waitURL("http://127.0.0.1:1/x")
-	p.published()
+	p.choose("#data", "published")
 	p.send()
 	p.waitText("#send-failure", "Nothing listens")
 	p.register("http://127.0.0.1:1/v1/endpoints-manifest")

@@ -208,7 +208,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	show(s, films)
 	p.waitURL("http://127.0.0.1:1/x")
 	p.waitText("#answer-facts", "sample")
-	p.published()
+	p.choose("#data", "published")
 	p.send()
 	p.waitText("#send-failure", "Nothing listens at 127.0.0.1:1.", "Start the service")
 	p.click(button("Use sample data"))

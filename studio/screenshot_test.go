@@ -94,8 +94,13 @@ func TestScreenshot(t *testing.T) {
 			}
 		}
 	}
-	example := serveExample(t)
-	p := openTab(t, example)
+	scene := func(name, address, selector, text string) *tab {
+		p := openTab(t, address)
+		p.waitText(selector, text)
+		everySize(p, name)
+		return p
+	}
+	p := openTab(t, serveExample(t))
 	p.emulate(1440, 880, 1.5, "light")
 	p.waitText("#answer-facts", "200")
 	p.typeInto(field("Limit"), "9")
@@ -104,9 +109,7 @@ func TestScreenshot(t *testing.T) {
 	everySize(p, "example")
 
 	_, address := serveFile(t, riskyYAML)
-	p = openTab(t, address)
-	p.waitText("#answer-facts", "200")
-	everySize(p, "own")
+	p = scene("own", address, "#answer-facts", "200")
 	p.choose("#data", "published")
 	p.click(`document.querySelector("#send")`)
 	p.waitText("#send-failure", "Use sample data")
@@ -126,14 +129,10 @@ func TestScreenshot(t *testing.T) {
 	everySize(p, "four-broken")
 
 	_, address = serveFile(t, manyYAML(4999))
-	p = openTab(t, address)
-	p.waitText("#answer-facts", "200")
-	everySize(p, "many")
+	p = scene("many", address, "#answer-facts", "200")
 	p.view("map")
 	everySize(p, "many-map")
 
 	_, address = serve(t, studio.Options{})
-	p = openTab(t, address)
-	p.waitText("#empty", "Nothing is registered yet")
-	everySize(p, "empty")
+	scene("empty", address, "#empty", "Nothing is registered yet")
 }

@@ -171,8 +171,8 @@ func TestHover(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{marked(sports, "mime¦_type"), "content type"},
 		{marked(sports, "v1/me¦dia"), `"key": "plugin-login-flow.access_token"`},
-		{strings.ReplaceAll(sports, "[limit]", "[]") + // in the second version
-			"  v2:\n    endpoints:\n      https://{{host}}/v2/li¦st: {name: Two, method: get, mime_type: text/csv}\n", `"name": "Two"`},
+		{sports + "      https://{{host}}/list: {name: One, method: get, mime_type: text/csv}\n" + // in both versions
+			"  v2:\n    endpoints:\n      https://{{host}}/li¦st: {name: Two, method: get, mime_type: text/csv}\n", `"name": "Two"`},
 		{strings.Replace(marked(sports, "v1/me¦dia"), "method: get", "method: put", 1), "Fix the errors"},
 		{marked(sports, "[li¦mit]"), "```yaml\nlimit: {kind: number, id: limit, name: Page size, key: limit, label: Limit, defaultValue: 20}\n```"},
 		{marked(sports, "[auth¦en"),
