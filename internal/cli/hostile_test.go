@@ -150,48 +150,37 @@ func TestHostileInput(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "other.yaml")
 	testkit.Write(t, other, oneEndpoint)
-	run := func(t *testing.T, commands ...[]string) {
-		t.Helper()
-		memory, cpu := 0, time.Duration(0)
-		for _, args := range commands {
-			if soak {
-				m, c := cost(t, args...)
-				if memory, cpu = max(memory, m), max(cpu, c); m > maxInputMemory || c > maxInputCPU {
-					t.Errorf("%s takes %d MB and %v", args, m, c)
-				}
-			} else if _, _, code := runCLI("", args...); code > exitFailure {
-				t.Errorf("%s exits with %d", args, code)
-			}
-		}
-		if soak {
-			_, name, _ := strings.Cut(t.Name(), "/")
-			t.Logf("soak: %-24s %4d MB %6.2f s", name, memory, cpu.Seconds())
-		}
-	}
-	write := func(t *testing.T, text string) string {
-		t.Helper()
-		path := filepath.Join(t.TempDir(), "feeds.yaml")
-		per := (len(expand(text, 200)) - len(expand(text, 100))) / 100
-		testkit.Write(t, path, expand(text, max(2, size/per)))
-		return path
-	}
-	for _, name := range slices.Sorted(maps.Keys(hostileDefinitions)) {
+	run := func(name, text string, commands ...string) {
 		t.Run(name, func(t *testing.T) {
 			if !soak {
 				t.Parallel()
 			}
-			file := write(t, hostileDefinitions[name])
-			run(t, []string{"lint", file}, []string{"lint", file, "--fix", "--dry-run"}, []string{"diff", other, file}, []string{"diff", file, other},
-				[]string{"match", file, "https://localhost/v1/f"}, []string{"render", file, "--host", "localhost"})
+			file := filepath.Join(t.TempDir(), "feeds.yaml")
+			per := (len(expand(text, 200)) - len(expand(text, 100))) / 100
+			testkit.Write(t, file, expand(text, max(2, size/per)))
+			memory, cpu := 0, time.Duration(0)
+			for _, line := range commands {
+				args := strings.Fields(strings.NewReplacer("FILE", file, "OTHER", other).Replace(line))
+				if soak {
+					m, c := cost(t, args...)
+					if memory, cpu = max(memory, m), max(cpu, c); m > maxInputMemory || c > maxInputCPU {
+						t.Errorf("%s takes %d MB and %v", args, m, c)
+					}
+				} else if _, _, code := runCLI("", args...); code > exitFailure {
+					t.Errorf("%s exits with %d", args, code)
+				}
+			}
+			if soak {
+				t.Logf("soak: %-24s %4d MB %6.2f s", name, memory, cpu.Seconds())
+			}
 		})
 	}
+	for _, name := range slices.Sorted(maps.Keys(hostileDefinitions)) {
+		run(name, hostileDefinitions[name], "lint FILE", "lint FILE --fix --dry-run", "diff OTHER FILE", "diff FILE OTHER",
+			"match FILE https://localhost/v1/f", "render FILE --host localhost")
+	}
 	for _, name := range slices.Sorted(maps.Keys(hostileDocuments)) {
-		t.Run("import "+name, func(t *testing.T) {
-			if !soak {
-				t.Parallel()
-			}
-			run(t, []string{"import", write(t, hostileDocuments[name])})
-		})
+		run("import "+name, hostileDocuments[name], "import FILE")
 	}
 }
 
