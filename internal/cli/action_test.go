@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -357,10 +356,7 @@ func TestActionInputs(t *testing.T) {
 		if !strings.Contains(text, "`"+name+"`") {
 			t.Errorf("docs/ci.md does not explain the input %q", name)
 		}
-		used := slices.ContainsFunc(steps, func(s actionStep) bool {
-			return strings.Contains(fmt.Sprint(s.Env, s.If, s.With), "inputs."+name)
-		})
-		if !used {
+		if !strings.Contains(fmt.Sprint(steps), "inputs."+name) {
 			t.Errorf("no step uses the input %q", name)
 		}
 	}
