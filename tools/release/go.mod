@@ -11,6 +11,7 @@ require (
 
 require (
 	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 )
 
