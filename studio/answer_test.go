@@ -53,7 +53,8 @@ func TestPageAnswers(t *testing.T) {
 				io.WriteString(w, `{"title":"`+strings.Repeat("x", 1000)+`"},`)
 			}
 		default:
-			io.WriteString(w, map[string]string{"/bytes": bytes, "/bom": "\ufeff{\"entry\":[]}", "/array": "[]", "/invalid": `{"entry":[1,]}`}[r.URL.Path])
+			bodies := map[string]string{"/bytes": bytes, "/bom": "\ufeff{\"entry\":[]}", "/array": "[]", "/invalid": `{"entry":[1,]}`}
+			io.WriteString(w, bodies[r.URL.Path])
 		}
 	})
 	text := "versions:\n  v1:\n    endpoints:\n"

@@ -45,10 +45,13 @@ func TestCheckOfAFile(t *testing.T) {
 		w.Write([]byte("{}"))
 	})
 	_, address := serveFile(t, `versions: {v1: {endpoints: {"https://{{host}}/v1/good": {name: Good, method: get, mime_type: application/json},
-"https://{{host}}/v1/broken": {name: Broken, method: get, mime_type: application/json}}}}`, studio.Options{Host: "feeds.example.com", SendTo: local.URL})
-	const good, broken, notYet = "probe https://feeds.example.com/v1/good", "probe https://feeds.example.com/v1/broken", "skipped: the file is not deployed yet"
+"https://{{host}}/v1/broken": {name: Broken, method: get, mime_type: application/json}}}}`,
+		studio.Options{Host: "feeds.example.com", SendTo: local.URL})
+	const good, broken = "probe https://feeds.example.com/v1/good", "probe https://feeds.example.com/v1/broken"
+	const notYet = "skipped: the file is not deployed yet"
 	for send, want := range map[string]object{
-		"origin": {"https ": notYet, "reachable ": notYet, "certificate ": notYet, "manifest ": "passed", "etag ": "passed", good: "passed", broken: "failed: 200 OK with Content-Type"},
+		"origin": {"https ": notYet, "reachable ": notYet, "certificate ": notYet,
+			"manifest ": "passed", "etag ": "passed", good: "passed", broken: "failed: 200 OK with Content-Type"},
 		"sample": {"probe ": "skipped"}, // samples are no feeds
 	} {
 		results, ok := check(t, address, object{"source": "feeds.yaml", "version": "v1", "send": send, "to": local.URL})

@@ -75,11 +75,14 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 	p.press(kb.Escape)
 
 	// It is all text: no elements of its own, no script that ran, no link that leads to one.
-	testkit.Equal(t, "text from outside became markup", p.eval(`[window.pwned, window.violated, document.querySelectorAll("main img, #app script, #controls b").length,
+	testkit.Equal(t, "text from outside became markup", p.eval(`[window.pwned, window.violated,
+document.querySelectorAll("main img, #app script, #controls b").length,
 [...document.querySelectorAll("a")].filter((a) => !/^https?:$/.test(a.protocol)).length].join()`), ",,0,0")
 	p.expect("TrustedHTML")
 	// Even a mistake in one of the page's scripts could not turn it into markup.
-	testkit.Equal(t, "text as markup", p.eval(`(() => { try { document.body.insertAdjacentHTML("beforeend", "<b>x</b>"); return "markup"; } catch { return "refused"; } })()`), "refused")
+	testkit.Equal(t, "text as markup", p.eval(`(() => {
+  try { document.body.insertAdjacentHTML("beforeend", "<b>x</b>"); return "markup"; } catch { return "refused"; }
+})()`), "refused")
 
 	// Long texts stay inside the page, however narrow it is.
 	for _, view := range []string{"preview", "map", "problems", "check"} {

@@ -62,7 +62,8 @@ func TestSampleAnswers(t *testing.T) {
 
 	// Entries lead to the other endpoints.
 	feed := sample(t, address, "v1", collections, object{"modifiers": object{"limit": "1"}})
-	testkit.Equal(t, "link", get(t, feed, "entry", 0, "link", "href"), any("https://localhost/v1/series/"+get(t, feed, "entry", 0, "series_id").(string)+"/episodes"))
+	id := get(t, feed, "entry", 0, "series_id").(string)
+	testkit.Equal(t, "link", get(t, feed, "entry", 0, "link", "href"), any("https://localhost/v1/series/"+id+"/episodes"))
 	feed = sample(t, address, "v1", "https://{{host}}/v1/media", object{"context": object{"example-login.access_token": plainText("anna")}})
 	testkit.Equal(t, "received", get(t, feed, "received", "context_keys"), object{"example-login.access_token": "anna"})
 }

@@ -78,7 +78,8 @@ func TestCheckKeepsContext(t *testing.T) {
 	const secret = "opensesame"
 	for _, args := range []string{
 		"token=SECRET", "token=SECRET --format json", "other=SECRET", `"token=SECRET,"`, `token="SECRET`, "SECRET", "=SECRET", "token=a,SECRET",
-		"token=SECRET --context token=SECRET2", "token=SECRET --timeout -1s", "token=SECRET --ca-file nowhere.pem", "token=SECRET --nonsense", "token=SECRET --help",
+		"token=SECRET --context token=SECRET2", "token=SECRET --timeout -1s", "token=SECRET --ca-file nowhere.pem",
+		"token=SECRET --nonsense", "token=SECRET --help",
 	} {
 		args = "check " + s.URL + "/v1/endpoints-manifest --context " + args
 		out, errOut, code := runCLI("", strings.Fields(strings.ReplaceAll(args, "SECRET", secret))...)

@@ -236,7 +236,8 @@ func TestControlCharactersOfServers(t *testing.T) {
 			defer srv.Close()
 			address := srv.URL + "/v1/endpoints-manifest"
 			runCommands(t, address, "example.yaml", []string{
-				"check SOURCE", "check SOURCE --format json", "check SOURCE --format junit", "diff SOURCE SOURCE", "lint SOURCE", "lint --registered SOURCE GOOD",
+				"check SOURCE", "check SOURCE --format json", "check SOURCE --format junit", "diff SOURCE SOURCE",
+				"lint SOURCE", "lint --registered SOURCE GOOD",
 				"match SOURCE " + srv.URL + "/feeds/1", "push GOOD " + strings.Replace(srv.URL, "http", "oci", 1) + "/a:b",
 			})
 		})

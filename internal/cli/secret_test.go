@@ -67,7 +67,8 @@ func TestSecretInAddress(t *testing.T) {
 	for _, address := range addresses {
 		t.Run(regexp.MustCompile(`:\d+/`).ReplaceAllString(strings.ReplaceAll(address, secret, "TOKEN"), "/"), func(t *testing.T) {
 			for _, line := range []string{
-				"check ADDRESS", "check ADDRESS --format json", "check ADDRESS --format junit", "check http://127.0.0.1:1/v1/endpoints-manifest --registered ADDRESS",
+				"check ADDRESS", "check ADDRESS --format json", "check ADDRESS --format junit",
+				"check http://127.0.0.1:1/v1/endpoints-manifest --registered ADDRESS",
 				"diff ADDRESS ADDRESS", "diff ADDRESS ADDRESS --format json", "diff ADDRESS ADDRESS --format markdown",
 				"match ADDRESS http://127.0.0.1/v1/feeds/1", "match ADDRESS " + server + "/v1/feeds/1 --format json",
 				"render ADDRESS", "lint ADDRESS", "lint --registered ADDRESS example.yaml", "import ADDRESS", "push ADDRESS oci://127.0.0.1:1/a:b",

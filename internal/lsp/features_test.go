@@ -131,9 +131,11 @@ func TestCompletion(t *testing.T) {
 		{name: "a field that is there", text: "service: A\nservice¦", not: []string{"service"}},
 		{name: "before other lines", text: endpoint + "        na¦\n        method: get\n      https://{{host}}/v1/media:\n        name: B\n",
 			want: []string{"name"}, not: []string{"method"}, insert: "name: "},
-		{name: "a list before other fields", text: "enable: [a¦\nservice: A\nmodifiers: {}", want: []string{"authentication"}, insert: "authentication"},
+		{name: "a list before other fields", text: "enable: [a¦\nservice: A\nmodifiers: {}",
+			want: []string{"authentication"}, insert: "authentication"},
 		{name: "a quoted item", text: "enable:\n  - \"a¦", want: []string{"authentication"}, insert: "authentication"},
-		{name: "an open list in a flow", text: "modifiers:\n  m: {kind: select, options: [{value: a, label: A},\n     {va¦", want: []string{"value"}, not: []string{"key"}},
+		{name: "an open list in a flow", text: "modifiers:\n  m: {kind: select, options: [{value: a, label: A},\n     {va¦",
+			want: []string{"value"}, not: []string{"key"}},
 		{name: "after block text", text: "x-note: |\n  some: {text\nser¦", want: []string{"service"}, insert: "service: "},
 		{name: "after a quote in a quote", text: "service: \"x\\\"{\"\nfeatures: {kids: {u¦", want: []string{"url_suffix"}},
 		{name: "free text", text: "service: ¦"},
@@ -181,7 +183,8 @@ func TestHover(t *testing.T) {
 		{"features:\n  ki¦ds:\n    context_obj: [{key: user.age, type: ctx}]\n" + sports, "```yaml\nkids:\n    context_obj: [{key: user.age, type: ctx}]\n```"},
 		{"context_keys: {user.age: The age}\nfeatures:\n  kids: {context_obj: [{key: us¦er.age, type: ctx}]}\n" + sports, "user.age: The age\n"},
 		{marked(sports, "name: Mat¦ches"), ""},
-		{strings.Replace(sports, "method: get", "method: G¦ET", 1), `is not "get" or "post"` + "\n\nwrite it in lower case: get\n\nThe rule: a method is get or post"},
+		{strings.Replace(sports, "method: get", "method: G¦ET", 1),
+			`is not "get" or "post"` + "\n\nwrite it in lower case: get\n\nThe rule: a method is get or post"},
 	} {
 		var out hover
 		ask(t, "hover", "feeds.yaml", test.text, &out)
