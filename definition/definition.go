@@ -112,9 +112,6 @@ func (f *File) State(versions []signpost.Version) signpost.Service {
 	return state
 }
 
-// Line returns a line of the file, to show with a finding. Lines count from 1.
-func (f *File) Line(number int) string { return string(f.doc.Line(number)) }
-
 // Snippet returns at most width characters of a line around a column, and the column of the first of them. The time it
 // takes does not depend on the length of the line.
 func (f *File) Snippet(line, column, width int) (text string, first int) {
