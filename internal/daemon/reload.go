@@ -117,7 +117,7 @@ func (p *publisher) publish(documents [][]source.Document, out *Loaded) {
 		}
 	}
 	out.Files = p.prepare(work, read)
-	if len(known) == 0 {
+	if len(known) == 0 && len(out.Files) > 1 {
 		lintTogether(read, out.Files)
 	}
 	services := accept(all, changed)
