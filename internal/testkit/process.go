@@ -1,22 +1,39 @@
 package testkit
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// FreeAddress returns an unused loopback address.
+// Ports for FreeAddress: below those that the kernel gives to connections, which would take one before a program listens.
+const firstPort, ports = 12000, 20000
+
+// lastPort counts the ports that were given out. It begins elsewhere in each process, since packages are tested side by side.
+var lastPort atomic.Int64
+
+func init() { lastPort.Store(rand.Int64N(ports)) }
+
+// FreeAddress returns an unused loopback address, which no other test of this process gets.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	l := Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	defer l.Close()
-	return l.Addr().String()
+	for range ports {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+lastPort.Add(1)%ports)
+		if l, err := net.Listen("tcp", address); err == nil {
+			l.Close()
+			return address
+		}
+	}
+	t.Fatal("there is no free port")
+	return ""
 }
 
 // Process is a program that runs until the test ends.
