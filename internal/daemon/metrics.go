@@ -22,7 +22,7 @@ type metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
 	bytes    *prometheus.CounterVec
-	cache    *prometheus.CounterVec
+	cache    map[string]prometheus.Counter // by result
 	refused  *prometheus.CounterVec
 	reloads  *prometheus.CounterVec
 	loadedAt prometheus.Gauge
@@ -70,7 +70,7 @@ func newMetrics(version string) *metrics {
 			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a lookup takes microseconds; the rest is the network
 		}, []string{"base_path", "version"}),
 		bytes:    counters("signpost_response_bytes_total", "Bytes of response bodies.", "base_path", "version"),
-		cache:    counters("signpost_cache_requests_total", "Lookups in the cache of rendered manifests, by result: hit or miss.", "result"),
+		cache:    make(map[string]prometheus.Counter),
 		refused:  counters("signpost_refused_hosts_total", "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed or does-not-fit.", "reason"),
 		reloads:  counters("signpost_reloads_total", "Reloads of changed definitions, by result: success or failure.", "result"),
 		loadedAt: gauges("signpost_last_reload_success_timestamp_seconds", "Time of the last successful reload of definitions.").WithLabelValues(),
@@ -81,8 +81,11 @@ func newMetrics(version string) *metrics {
 		failed: counters("signpost_certificate_failures_total",
 			"Certificates that could not be loaded from files, and failed requests to the ACME server.").WithLabelValues(),
 	}
+	cache := counters("signpost_cache_requests_total", "Lookups in the cache of rendered manifests, by result: hit or miss.", "result")
+	for _, result := range []string{server.CacheHit, server.CacheMiss} {
+		m.cache[result] = cache.WithLabelValues(result)
+	}
 	for counter, values := range map[*prometheus.CounterVec][]string{
-		m.cache:   {server.CacheHit, server.CacheMiss},
 		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit},
 		m.reloads: {"success", "failure"},
 	} {
@@ -130,7 +133,7 @@ func (m *metrics) observe(e server.Event) {
 	r.bytes.Add(float64(e.Bytes))
 	r.duration.Observe(e.Duration.Seconds())
 	if e.Cache != "" {
-		m.cache.WithLabelValues(e.Cache).Inc()
+		m.cache[e.Cache].Inc()
 	}
 	if e.Refused != "" {
 		m.refused.WithLabelValues(e.Refused).Inc()
