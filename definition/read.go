@@ -197,8 +197,7 @@ func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
 	}
 	for _, item := range n.Items {
 		required, mapper := item.Get("required"), item.Get("mapper")
-		if key, _ := item.Field("mapper"); key != nil && mapper.Kind == tree.String && mapper.Text == "" && !d.broken[mapper] {
-			d.broken[mapper] = true
+		if key, _ := item.Field("mapper"); key != nil && mapper.Kind == tree.String && mapper.Text == "" {
 			d.add(signpost.RuleWrongType, "name the alias, or remove mapper", mapper, "mapper is empty")
 		}
 		c := signpost.ContextItem{
