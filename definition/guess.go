@@ -79,7 +79,9 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 		}
 	case len(known) > maxListed:
 		f.Hint = fmt.Sprintf("known: %s and %d more", strings.Join(known[:maxListed], ", "), len(known)-maxListed)
-	case len(known) > 0:
+	case len(known) == 0: // shared modifiers
+		f.Hint = "declare it under modifiers, or write the modifier here"
+	default:
 		f.Hint = "known: " + strings.Join(known, ", ")
 	}
 	d.report(f, at)
