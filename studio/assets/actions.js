@@ -283,7 +283,8 @@ export async function setHost(host) {
 
 /** @param {Source} s @param {string} name */
 export async function flipFeature(s, name) {
-  const features = s.features.filter((f) => (f.name === name ? !f.enabled : f.enabled)).map((f) => f.name);
+  const on = state.route.features[s.id] ?? s.features.filter((f) => f.enabled).map((f) => f.name); // the server may know it late
+  const features = s.features.map((f) => f.name).filter((f) => on.includes(f) !== (f === name));
   go({ features: { ...state.route.features, [s.id]: features } }, { replace: true });
   await refresh();
 }

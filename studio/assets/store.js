@@ -79,8 +79,8 @@ export function change(f) {
   });
 }
 
-// What this tab keeps when it is reloaded. Context values are kept nowhere else.
-const kept = /** @type {const} */ (["typed", "sets", "set", "sendTo", "auto", "registered"]);
+// What this tab keeps when it is reloaded. Context values are kept nowhere else. The address may have the route a second late.
+const kept = /** @type {const} */ (["route", "typed", "sets", "set", "sendTo", "auto", "registered"]);
 const storageKey = "signpost-studio";
 let before = "";
 
@@ -95,13 +95,16 @@ function remember() {
   }
 }
 
-/** recall takes over what the tab kept. */
+/** recall takes over what the tab kept. It returns the route, which is that of the page only after a reload. @returns {Route | null} */
 export function recall() {
+  let route = null;
   try {
-    const stored = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
+    const { route: last = null, ...stored } = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
     for (const name of kept) if (stored[name] !== undefined) Object.assign(state, { [name]: stored[name] });
+    route = last;
   } catch {
     // It is not ours.
   }
   if (!Array.isArray(state.sets) || state.sets.length === 0) state.sets = defaultSets();
+  return route;
 }

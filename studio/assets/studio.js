@@ -105,7 +105,9 @@ byId("skip")?.addEventListener("click", (event) => {
 
 addEventListener("popstate", () => arrive(false));
 
-recall();
-arrive(true);
+const last = recall();
+const reloaded = performance.getEntriesByType("navigation").some((entry) => "type" in entry && entry.type === "reload");
+if (last && reloaded) Object.assign(state.route, last);
+else arrive(true);
 onChange(render);
 connect();

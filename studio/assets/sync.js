@@ -129,9 +129,6 @@ async function keepBase(s) {
 // Between a phone and a desk there is room for an endpoint and its response, and the list is a screen of its own.
 const twoPanes = "(min-width: 681px) and (max-width: 940px)";
 
-/** A reload may come before the address has what was typed. The tab has it. */
-const reloaded = () => performance.getEntriesByType("navigation").some((entry) => "type" in entry && entry.type === "reload");
-
 /** arrive shows what the address of the page says. @param {boolean} first */
 export function arrive(first) {
   if (!location.hash.startsWith("#/")) {
@@ -141,10 +138,9 @@ export function arrive(first) {
     return;
   }
   const { route, typed } = parse(location.hash);
-  const id = endpointID(route);
   change(() => {
     state.route = route;
-    if (route.source && route.endpoint && !(first && reloaded() && state.typed[id])) state.typed[id] = typed;
+    if (route.source && route.endpoint) state.typed[endpointID(route)] = typed;
     state.picked = null;
   });
   if (!state.loaded) return;
