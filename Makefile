@@ -29,7 +29,9 @@ programs:
 	$(GO) -C tools build -o ../bin/test/ github.com/rhysd/actionlint/cmd/actionlint
 	$(GO) -C tools/pebble build -o ../../bin/test/ github.com/letsencrypt/pebble/v2/cmd/pebble github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv
 
+# go mod tidy also downloads what the tests of dependencies import: a page of the docs runs it where there is no network.
 lint:
+	$(GO) mod tidy -diff
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool -modfile=tools/go.mod staticcheck ./...
