@@ -62,7 +62,7 @@ func TestPageAnswers(t *testing.T) {
 		text += fmt.Sprintf("      \"%s/%s\": {name: \"Feed %[2]s\", method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: Limit, key: limit, label: Limit, defaultValue: 20}]}\n", feeds.URL, path)
 	}
 	text += "      " + feeds.URL + "/post: {name: Post, method: post, mime_type: application/json}\n"
-	_, address := serveFile(t, text, studio.Options{Client: client.Options{Timeout: waitTime, Transport: lateTransport("/late")}})
+	_, address := serveFile(t, text, studio.Options{Client: client.Options{Transport: lateTransport("/late")}})
 	p := openTab(t, address+published)
 	p.waitText("#endpoint-name", "Feed slow")
 

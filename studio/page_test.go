@@ -13,7 +13,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"signpost"
-	"signpost/client"
 	"signpost/contextkeys"
 	"signpost/internal/testkit"
 	"signpost/studio"
@@ -50,7 +49,7 @@ func TestPageFromControlsToAnswer(t *testing.T) {
 	})
 	feed := answerWith(t, contextkeys.Middleware(items)(echo).ServeHTTP).URL + "/v1/series"
 	text := strings.ReplaceAll(controlsYAML, "SERVICE/series", strings.Replace(feed, "127.0.0.1", "{{host}}", 1))
-	_, address := serveFile(t, text, studio.Options{Host: "127.0.0.1", Client: client.Options{Timeout: waitTime}})
+	_, address := serveFile(t, text, studio.Options{Host: "127.0.0.1"})
 	p := openTab(t, address+published)
 
 	// Each control has its default and its placeholder; 0 and false are defaults like any other, and unset is not

@@ -13,17 +13,17 @@ import (
 	"strings"
 	"testing"
 
-	"signpost/client"
 	"signpost/definition"
 	"signpost/internal/testkit"
 	"signpost/studio"
 )
 
-// serve starts a studio on loopback.
+// serve starts a studio on loopback. On a busy machine, other servers may take their time.
 func serve(t testing.TB, opts studio.Options, around ...func(http.Handler) http.Handler) (*studio.Studio, string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	opts.Listen = server.Listener.Addr().(*net.TCPAddr).AddrPort()
+	opts.Client.Timeout = waitTime
 	s := testkit.Must(studio.New(opts))(t)
 	server.Config.Handler = s
 	for _, wrap := range around {
@@ -49,7 +49,7 @@ func serveExample(t *testing.T) string {
 // serveFile starts a studio that shows a definition.
 func serveFile(t testing.TB, text string, opts ...studio.Options) (*studio.Studio, string) {
 	t.Helper()
-	opts = append(opts, studio.Options{Client: client.Options{Timeout: waitTime}})
+	opts = append(opts, studio.Options{})
 	s, address := serve(t, opts[0])
 	show(s, text)
 	return s, address
