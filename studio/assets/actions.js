@@ -281,9 +281,9 @@ export async function setHost(host) {
   announce(`The host is ${state.server.host}.`);
 }
 
-/** @param {Source} s @param {string} name */
+/** flipFeature flips a switch, also before the server has answered to the last one. @param {Source} s @param {string} name */
 export async function flipFeature(s, name) {
-  const on = state.route.features[s.id] ?? s.features.filter((f) => f.enabled).map((f) => f.name); // the server may know it late
+  const on = state.route.features[s.id] ?? s.features.filter((f) => f.enabled).map((f) => f.name);
   const features = s.features.map((f) => f.name).filter((f) => on.includes(f) !== (f === name));
   go({ features: { ...state.route.features, [s.id]: features } }, { replace: true });
   await refresh();
