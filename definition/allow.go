@@ -13,32 +13,33 @@ import (
 type allowance struct {
 	rule string
 	at   *tree.Node // name of the rule
-	in   *tree.Node // endpoint that contains the field; nil for the file
-	used bool       // by a rule about this file alone
+	in   *tree.Node // URL of the endpoint that has the field; nil for the file
 }
 
-// readAllow reads the allow field of an object, which maps rules to reasons. endpoint is nil for the field of the file.
+// readAllow reads the allow field of an object, which maps rules to reasons. endpoint is the URL of the endpoint, or nil for
+// the field of the file.
 func (d *decoder) readAllow(n, endpoint *tree.Node) {
 	for _, f := range n.Get("allow").Fields {
 		if f.Value.Kind == tree.String && f.Value.Text == "" {
 			d.add(signpost.RuleRequiredField, "say why it is intended", f.Key, "allow gives no reason for %s", f.Key.Text)
 		}
-		d.allowances = append(d.allowances, &allowance{rule: f.Key.Text, at: f.Key, in: endpoint})
+		d.allowances = append(d.allowances, allowance{f.Key.Text, f.Key, endpoint})
 	}
 }
 
-// warn reports a warning of this package, unless it is allowed. endpoint is nil if it is not about an endpoint.
+// warn reports a warning of this package, unless it is allowed. endpoint is the URL of the endpoint that it is about, or nil.
 func (d *decoder) warn(rule, hint string, at, endpoint *tree.Node, format string, args ...any) {
 	f := signpost.Finding{Rule: rule, Severity: signpost.SeverityWarning, Hint: hint, Message: fmt.Sprintf(format, args...)}
 	d.reportAt(f, tree.Field{Key: at, Value: at}, nil, endpoint)
 }
 
-// allows reports whether a warning is allowed in an endpoint or, if that is nil, in the file.
-func (d *decoder) allows(rule string, endpoint *tree.Node) bool {
+// allows reports whether a warning is allowed in the endpoint with a URL or, if that is nil, in the file. It records in used
+// which rules of allow fields do so.
+func (f *File) allows(rule string, endpoint *tree.Node, used map[*tree.Node]bool) bool {
 	allowed := false
-	for _, a := range d.allowances {
+	for _, a := range f.allowances {
 		if a.rule == rule && (a.in == nil || a.in == endpoint) {
-			a.used, allowed = true, true
+			used[a.at], allowed = true, true
 		}
 	}
 	return allowed
@@ -56,7 +57,7 @@ func (d *decoder) checkAllowances() {
 	failed := slices.ContainsFunc(d.findings, isError)
 	for _, a := range d.allowances {
 		known := slices.Contains(names, a.rule)
-		if a.used || slices.Contains(togetherRules, a.rule) || known && failed { // it may allow something once the errors are fixed
+		if d.used[a.at] || slices.Contains(togetherRules, a.rule) || known && failed { // it may allow something once the errors are fixed
 			continue
 		}
 		f := unusedAllow(a.rule)

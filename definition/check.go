@@ -29,7 +29,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 		return
 	}
 	if n.Kind == tree.String && n.Style == tree.Plain && slices.Contains(quotable, what) && inTypographicQuotes(n.Text) {
-		d.quoted = append(d.quoted, quotedText{what, n, d.within.Value})
+		d.quoted = append(d.quoted, quotedText{what, n, d.within.Key})
 	}
 	if v.Short != nil {
 		if key, _ := n.Field(v.Fields[len(v.Fields)-1].Name); key == nil {

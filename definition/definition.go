@@ -29,7 +29,7 @@ type File struct {
 	enable       []string
 	features     []signpost.Feature // built-in and declared features, in application order
 	versions     []version
-	allowances   []*allowance      // for rules checked by Lint
+	allowances   []allowance       // for rules checked by Lint
 	contextKeys  map[string]string // declared by the file, with descriptions
 	deprecations map[signpost.Part]*signpost.Deprecation
 }

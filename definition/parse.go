@@ -23,9 +23,10 @@ type decoder struct {
 	opts Options
 
 	broken     map[*tree.Node]bool
-	duplicated bool // a key occurs twice, and what the second one has is not read
-	unread     bool // something is not where it belongs, so what seems unused may be used
-	reported   int  // number of findings
+	duplicated bool                // a key occurs twice, and what the second one has is not read
+	unread     bool                // something is not where it belongs, so what seems unused may be used
+	reported   int                 // number of findings
+	used       map[*tree.Node]bool // rules of allow fields that allow something
 
 	within tree.Field   // the endpoint that is being checked, if any
 	quoted []quotedText // values in typographic quotes
@@ -42,7 +43,7 @@ type decoder struct {
 func newDecoder(f *File, text []byte, opts Options) *decoder {
 	f.BasePath, f.deprecations = "/", make(map[signpost.Part]*signpost.Deprecation)
 	f.doc = tree.Parse(text, f.served || isJSON(f.Name, text))
-	d := &decoder{File: f, opts: opts, broken: make(map[*tree.Node]bool)}
+	d := &decoder{File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[*tree.Node]bool)}
 	for _, problem := range f.doc.Problems {
 		rule := map[tree.ProblemKind]string{
 			tree.Syntax: RuleSyntax, tree.TooLarge: RuleTooLarge, tree.BadKey: RuleSyntax,

@@ -21,7 +21,7 @@ func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
 		}
 		f.Replacement, path = nil, f.Path[1:3] // it applies to the shared modifier, not to its name
 	}
-	d.reportAt(f, at, path, at.Value)
+	d.reportAt(f, at, path, at.Key)
 }
 
 // reference returns the name of the shared modifier that a finding is about, or "".
@@ -37,10 +37,10 @@ func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
 }
 
 // reportAt reports a finding at the value that the path leads to from a field, unless it is a warning that is allowed
-// there. endpoint is nil if it is not about an endpoint.
+// there. endpoint is the URL of the endpoint that it is about, or nil.
 func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
 	at := d.locate(&f, from, path)
-	if allowed := f.Severity == signpost.SeverityWarning && d.allows(f.Rule, endpoint); at != nil && !allowed {
+	if allowed := f.Severity == signpost.SeverityWarning && d.allows(f.Rule, endpoint, d.used); at != nil && !allowed {
 		d.report(f, at)
 	}
 }

@@ -184,8 +184,8 @@ func (d *decoder) endpoint(f tree.Field, v *version) {
 		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL, Modifier: m.modifier.ID}, m.deprecated)
 	}
 	if !d.served {
-		d.readAllow(n, n)
-		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL}, d.deprecation(n.Get("deprecated"), n))
+		d.readAllow(n, f.Key)
+		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL}, d.deprecation(n.Get("deprecated"), f.Key))
 	}
 	v.manifest.Endpoints = append(v.manifest.Endpoints, e)
 }
@@ -389,7 +389,7 @@ func scalar(n *tree.Node, broken map[*tree.Node]bool) any {
 	return nil
 }
 
-// deprecation reads a deprecated field. endpoint is nil outside of endpoints.
+// deprecation reads a deprecated field. endpoint is the URL of its endpoint, or nil outside of endpoints.
 func (d *decoder) deprecation(n, endpoint *tree.Node) *signpost.Deprecation {
 	if n.Kind != tree.Object || d.broken[n] {
 		return nil

@@ -137,7 +137,7 @@ func (d *decoder) checkVersionsInURLs() {
 				d.add(RuleVersionMismatch, "a manifest lists the URLs of its own version: move it to "+other+", or correct the URL",
 					at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
 			} else if !slices.Contains(segments, v.name) { // otherwise the version is that of another API
-				d.warn(RuleVersionNotDeclared, "declare "+segments[i]+" under versions, or correct the URL", at.Key, at.Value,
+				d.warn(RuleVersionNotDeclared, "declare "+segments[i]+" under versions, or correct the URL", at.Key, at.Key,
 					"URL %q names version %s, which the service does not have", e.URL, segments[i])
 			}
 		}

@@ -19,9 +19,8 @@ var togetherRules = []string{
 
 // place is the place of an endpoint in its file.
 type place struct {
-	key        *tree.Node   // its URL
-	broken     bool         // contains an error, so its settings are unknown
-	allowances []*allowance // of togetherRules; usually nil
+	key    *tree.Node // its URL
+	broken bool       // contains an error, so its settings are unknown
 }
 
 // keepPlaces records where the endpoints are, for Lint. The tree itself is too large for a server to keep.
@@ -33,20 +32,14 @@ func (d *decoder) keepPlaces() {
 		}
 	}
 	slices.Sort(errors)
-	d.allowances = slices.DeleteFunc(d.allowances, func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) })
+	d.allowances = slices.DeleteFunc(d.allowances, func(a allowance) bool { return !slices.Contains(togetherRules, a.rule) })
 	for i := range d.versions {
 		v := &d.versions[i]
 		v.places = make([]place, 0, len(v.manifest.Endpoints))
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]
 			next, _ := slices.BinarySearch(errors, f.Key.Start())
-			at := place{key: f.Key, broken: next < len(errors) && errors[next] < max(f.Key.End(), f.Value.End())}
-			for _, a := range d.allowances {
-				if a.in == nil || a.in == f.Value {
-					at.allowances = append(at.allowances, a)
-				}
-			}
-			v.places = append(v.places, at)
+			v.places = append(v.places, place{f.Key, next < len(errors) && errors[next] < max(f.Key.End(), f.Value.End())})
 		}
 		v.endpoints = nil
 	}
@@ -59,13 +52,13 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	for _, f := range files {
 		findings = append(findings, f.only(func(f signpost.Finding) bool { return !isError(f) })...)
 	}
-	used := make(map[*allowance]bool)
+	used := make(map[*tree.Node]bool)
 	findings = append(findings, overlaps(files, registered, used)...)
 	if len(files)+len(registered) > 1 { // a single file cannot tell whether the allowance is used
 		for _, f := range files {
 			failed := slices.ContainsFunc(f.findings, isError) // it may allow something once the errors are fixed
 			for _, a := range f.allowances {
-				if !failed && !used[a] {
+				if !failed && !used[a.at] {
 					findings = append(findings, f.finding(unusedAllow(a.rule), a.at))
 				}
 			}
@@ -81,8 +74,8 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	return findings
 }
 
-// overlaps returns the findings about overlap, and records which allowances are used.
-func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Finding {
+// overlaps returns the findings about overlap, and records which rules of allow fields are used.
+func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Finding {
 	without := published(files, registered)
 	var all [2][]signpost.Version
 	var places []map[string]*place // by version and URL
@@ -112,23 +105,12 @@ func overlaps(files, registered []*File, used map[*allowance]bool) []signpost.Fi
 		for _, f := range some {
 			at := places[i][f.Path.Endpoint()]
 			f.Path = signpost.Path{signpost.Field(at.key.Text)}
-			if !at.allows(f.Rule, used) {
+			if !owners[i].allows(f.Rule, at.key, used) {
 				findings = append(findings, owners[i].finding(f, at.key))
 			}
 		}
 	}
 	return findings
-}
-
-// allows reports whether a warning is allowed here, and records which allowances are used.
-func (at *place) allows(rule string, used map[*allowance]bool) bool {
-	allowed := false
-	for _, a := range at.allowances {
-		if a.rule == rule {
-			used[a], allowed = true, true
-		}
-	}
-	return allowed
 }
 
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
