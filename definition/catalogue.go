@@ -11,12 +11,6 @@ import (
 	"signpost/internal/tree"
 )
 
-// keyUse is an occurrence of a context key in an endpoint or a feature.
-type keyUse struct {
-	key string
-	at  *tree.Node
-}
-
 // contextKeys reads a catalogue: the context keys that apps have, with descriptions.
 func contextKeys(n *tree.Node) map[string]string {
 	keys := make(map[string]string, len(n.Fields))
@@ -64,14 +58,14 @@ func (d *decoder) checkContextKeys() {
 		known[key] = cmp.Or(description, known[key])
 	}
 	names := slices.Sorted(maps.Keys(known))
-	for _, use := range d.keyUses {
-		if _, ok := known[use.key]; ok {
+	for _, key := range d.keys {
+		if _, ok := known[key.Text]; ok {
 			continue
 		}
 		hint := "add it to context_keys, if your apps have it"
-		if near, _ := d.nearest(use.key, names); near != "" { // no fix: it would change what apps send
+		if near, _ := d.nearest(key.Text, names); near != "" { // no fix: it would change what apps send
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		d.add(RuleUnknownContextKey, hint, use.at, "unknown context key %q", use.key)
+		d.add(RuleUnknownContextKey, hint, key, "unknown context key %q", key.Text)
 	}
 }

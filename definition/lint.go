@@ -83,20 +83,15 @@ func (d *decoder) lintFeatures() {
 		}
 	}
 	known := d.Features()
-	exists, enabled := make(map[string]bool, len(known)), make(map[string]bool, len(d.enabled))
-	for _, name := range known {
-		exists[name] = true
-	}
 	for _, n := range d.enabled {
 		switch {
-		case !exists[n.Text]:
+		case !slices.Contains(known, n.Text):
 			d.unknown(RuleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
-		case enabled[n.Text]:
+		case slices.Contains(d.enable, n.Text):
 			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
 		default:
 			d.enable = append(d.enable, n.Text)
 		}
-		enabled[n.Text] = true
 	}
 	if d.opts.Features != nil {
 		d.enable = slices.DeleteFunc(known, func(name string) bool { return !slices.Contains(d.opts.Features, name) })

@@ -35,8 +35,8 @@ type decoder struct {
 	sharedNames []string
 	declared    []tree.Field // features of the file
 	enabled     []*tree.Node
-	keyUses     []keyUse
-	size        int // bytes that shared modifiers and features add to the manifests
+	keys        []*tree.Node // context keys of endpoints and features
+	size        int          // bytes that shared modifiers and features add to the manifests
 }
 
 // newDecoder parses the text into a tree, and reports its problems.

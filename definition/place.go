@@ -15,7 +15,7 @@ var usedRules = []string{signpost.RuleModifierIDDuplicate, signpost.RuleModifier
 // reportEndpoint reports a finding about an endpoint, unless it concerns a shared modifier itself.
 func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
 	path := f.Path[1:]
-	if d.reference(f, at) != "" {
+	if usesShared(f, at) {
 		if !slices.Contains(usedRules, f.Rule) {
 			return
 		}
@@ -24,16 +24,12 @@ func (d *decoder) reportEndpoint(f signpost.Finding, at tree.Field) {
 	d.reportAt(f, at, path, at.Key)
 }
 
-// reference returns the name of the shared modifier that a finding is about, or "".
-func (d *decoder) reference(f signpost.Finding, at tree.Field) string {
+// usesShared reports whether a finding about an endpoint is about a modifier that it names.
+func usesShared(f signpost.Finding, endpoint tree.Field) bool {
 	if len(f.Path) < 3 || f.Path[1] != signpost.Field("modifiers") {
-		return ""
+		return false
 	}
-	modifiers := at.Value.Get("modifiers")
-	if i := int(f.Path[2].(signpost.Item)); i < len(modifiers.Items) && modifiers.Items[i].Kind == tree.String {
-		return modifiers.Items[i].Text
-	}
-	return "" // or text instead of a list of names
+	return endpoint.Value.Get("modifiers").Items[f.Path[2].(signpost.Item)].Kind == tree.String
 }
 
 // reportAt reports a finding at the value that the path leads to from a field, unless it is a warning that is allowed

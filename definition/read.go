@@ -196,18 +196,17 @@ func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
 		return nil
 	}
 	for _, item := range n.Items {
-		required, mapper := item.Get("required"), item.Get("mapper")
-		if key, _ := item.Field("mapper"); key != nil && mapper.Kind == tree.String && mapper.Text == "" {
+		key, required, mapper := item.Get("key"), item.Get("required"), item.Get("mapper")
+		if mapper.Kind == tree.String && mapper.Text == "" {
 			d.add(signpost.RuleWrongType, "name the alias, or remove mapper", mapper, "mapper is empty")
 		}
-		c := signpost.ContextItem{
-			Key: item.Get("key").Text, Type: item.Get("type").Text, Mapper: mapper.Text,
+		if key.Text != "" && !d.broken[key] {
+			d.keys = append(d.keys, key)
+		}
+		items = append(items, signpost.ContextItem{
+			Key: key.Text, Type: item.Get("type").Text, Mapper: mapper.Text,
 			Required: required.Text == "true" && (required.Kind == tree.Bool || d.served),
-		}
-		if _, at := item.Field("key"); at != nil && !d.broken[at] && c.Key != "" {
-			d.keyUses = append(d.keyUses, keyUse{c.Key, at})
-		}
-		items = append(items, c)
+		})
 	}
 	return items
 }
@@ -274,12 +273,10 @@ func (d *decoder) modifier(n *tree.Node) (m readModifier) {
 	if n.Kind != tree.Object || d.broken[n] {
 		return m
 	}
-	if key, params := n.Field("params"); key != nil || d.served {
+	if key, _ := n.Field("params"); key != nil || d.served {
 		m.modifier = signpost.Modifier{ID: n.Get("id").Text, Name: n.Get("name").Text}
-		if key != nil {
-			for _, item := range params.Items {
-				m.modifier.Params = append(m.modifier.Params, d.param(item))
-			}
+		for _, item := range n.Get("params").Items {
+			m.modifier.Params = append(m.modifier.Params, d.param(item))
 		}
 	} else if kind := d.kind(n); kind.Build != nil {
 		m.modifier = kind.Build(d.modifierInput(n, kind.Name))
@@ -319,14 +316,12 @@ func (d *decoder) kind(n *tree.Node) signpost.Kind {
 		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form", n, "modifier has no kind")
 		return signpost.Kind{}
 	}
-	name, kinds := at.Text, signpost.Kinds()
-	byName := func(k signpost.Kind) bool { return k.Name == name }
-	if !slices.ContainsFunc(kinds, byName) && !d.broken[at] {
-		known := fields.Definition.At("modifiers", "", "kind")[0].Values
-		name = d.unknown(signpost.RuleWrongType, at, known, fmt.Sprintf("there is no kind %q", at.Text))
+	name, known := at.Text, fields.Definition.At("modifiers", "", "kind")[0].Values
+	if !slices.Contains(known, name) && !d.broken[at] {
+		name = d.unknown(signpost.RuleWrongType, at, known, fmt.Sprintf("there is no kind %q", name))
 	}
-	if i := slices.IndexFunc(kinds, byName); i >= 0 {
-		return kinds[i]
+	if i := slices.Index(known, name); i >= 0 {
+		return signpost.Kinds()[i]
 	}
 	return signpost.Kind{}
 }
@@ -394,10 +389,9 @@ func (d *decoder) deprecation(n, endpoint *tree.Node) *signpost.Deprecation {
 	if n.Kind != tree.Object || d.broken[n] {
 		return nil
 	}
-	key, since := n.Field("since")
-	_, until := n.Field("until")
-	dep := &signpost.Deprecation{Since: date(since), Until: date(until), Use: n.Get("use").Text, Reason: n.Get("reason").Text}
-	switch {
+	until := n.Get("until")
+	dep := &signpost.Deprecation{Since: date(n.Get("since")), Until: date(until), Use: n.Get("use").Text, Reason: n.Get("reason").Text}
+	switch key, _ := n.Field("since"); {
 	case key == nil:
 		d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n, "deprecated has no since")
 		return nil
@@ -413,10 +407,7 @@ func (d *decoder) deprecation(n, endpoint *tree.Node) *signpost.Deprecation {
 }
 
 func date(n *tree.Node) time.Time {
-	if n == nil {
-		return time.Time{}
-	}
-	t, _ := time.Parse(time.DateOnly, n.Text) // zero if it was reported
+	t, _ := time.Parse(time.DateOnly, n.Text) // zero if it is missing, or was reported
 	return t
 }
 
