@@ -19,7 +19,7 @@ func (d *Document) parseJSON() *Node {
 		d.explainJSON(err)
 		return nil
 	}
-	r := jsonReader{Document: d, dec: json.NewDecoder(bytes.NewReader(d.Text)), left: d.maxValues()}
+	r := jsonReader{builder{Document: d, left: d.maxValues()}, json.NewDecoder(bytes.NewReader(d.Text))}
 	r.dec.UseNumber()
 	return r.value(0)
 }
@@ -31,9 +31,8 @@ func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 // jsonReader reads the tokens of a document that is known to be valid.
 type jsonReader struct {
-	*Document
-	dec  *json.Decoder
-	left int // number of nodes that may still be added
+	builder
+	dec *json.Decoder
 }
 
 // token returns the next token and a node with its position.
@@ -47,32 +46,23 @@ func (r *jsonReader) token() (json.Token, *Node) {
 	return token, &Node{start: int32(start), end: int32(r.dec.InputOffset()), doc: r.Document}
 }
 
-// value returns nil if the document is nested too deep or too large.
+// value returns the next value. If the document is nested too deep or too large, it reports that; nobody looks at the tree then.
 func (r *jsonReader) value(depth int) *Node {
 	token, n := r.token()
-	switch {
-	case depth > maxDepth:
-		r.tooDeep(n.Start())
-		return nil
-	case r.left < 0:
-		r.tooLarge(n.Start(), tooManyValues)
-		return nil
+	if r.exceeds(n.Start(), depth) {
+		return n
 	}
 	switch token := token.(type) {
 	case json.Delim:
-		n.Style = Flow
+		n.Kind, n.Style = List, Flow
 		if token == '{' {
-			return r.object(n, depth)
+			n.Kind = Object
 		}
-		n.Kind = List
-		for r.dec.More() {
-			item := r.value(depth + 1)
-			if item == nil {
-				return nil
-			}
-			n.Items = append(n.Items, item)
+		for r.dec.More() && !r.failed {
+			r.child(n, depth+1)
 		}
-		r.close(n)
+		r.dec.Token() // the closing bracket
+		n.end = int32(r.dec.InputOffset())
 	case string:
 		n.Kind, n.Style, n.Text = String, DoubleQuoted, token
 	case json.Number:
@@ -84,25 +74,17 @@ func (r *jsonReader) value(depth int) *Node {
 	return n
 }
 
-func (r *jsonReader) object(n *Node, depth int) *Node {
-	n.Kind = Object
-	for r.dec.More() {
-		token, key := r.token()
-		key.Kind, key.Style, key.Text = String, DoubleQuoted, token.(string) // object keys are always strings
-		value := r.value(depth + 1)
-		if value == nil {
-			return nil
-		}
+// child reads an item of a list or a field of an object.
+func (r *jsonReader) child(n *Node, depth int) {
+	if n.Kind == List {
+		n.Items = append(n.Items, r.value(depth))
+		return
+	}
+	token, key := r.token()
+	key.Kind, key.Style, key.Text = String, DoubleQuoted, token.(string) // object keys are always strings
+	if value := r.value(depth); !r.failed {
 		r.addField(n, Field{key, value})
 	}
-	r.close(n)
-	return n
-}
-
-// close reads the closing bracket of a collection.
-func (r *jsonReader) close(n *Node) {
-	r.dec.Token()
-	n.end = int32(r.dec.InputOffset())
 }
 
 // addField adds a field to an object, or reports a duplicate key.

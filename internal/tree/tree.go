@@ -5,6 +5,7 @@ package tree
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -205,12 +206,7 @@ func Positions(text []byte, json bool) *Document {
 
 // Failed reports whether the text could not be parsed.
 func (d *Document) Failed() bool {
-	for _, p := range d.Problems {
-		if p.Kind <= TooLarge {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Problems, func(p Problem) bool { return p.Kind <= TooLarge })
 }
 
 // NodeAt returns a node for a piece of the text that is not a value, such as a comment.
@@ -242,6 +238,27 @@ func (d *Document) tooDeep(at int) {
 func (d *Document) maxValues() int { return freeValues + len(d.Text)/bytesPerValue }
 
 const tooManyValues = "too many values for a file of this size, with aliases expanded"
+
+// builder is what the readers of YAML and JSON have in common: it keeps a tree within the limits.
+type builder struct {
+	*Document
+	left   int  // number of values that may still be added, with aliases expanded
+	failed bool // the document cannot be read, which has been reported
+}
+
+// exceeds reports whether the document is nested too deep or has too many values.
+func (b *builder) exceeds(at, depth int) bool {
+	switch {
+	case b.failed:
+	case depth > maxDepth:
+		b.failed = true
+		b.tooDeep(at)
+	case b.left < 0:
+		b.failed = true
+		b.tooLarge(at, tooManyValues)
+	}
+	return b.failed
+}
 
 // Rename gives a field of an object another name, for a reader that knows which one was meant.
 func (n *Node) Rename(key *Node, name string) {

@@ -33,7 +33,7 @@ func (d *Document) parseYAML() *Node {
 	if len(doc.Content) == 0 {
 		return nil
 	}
-	c := yamlConverter{Document: d, restore: restore, left: d.maxValues(), anchors: make(map[*yaml.Node]*anchor)}
+	c := yamlConverter{builder: builder{Document: d, left: d.maxValues()}, restore: restore, anchors: make(map[*yaml.Node]anchor)}
 	return c.convert(doc.Content[0], 0)
 }
 
@@ -120,17 +120,15 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 
 // anchor is a node that aliases can refer to.
 type anchor struct {
-	node   *Node // nil while it is being converted
-	values int   // with aliases expanded
+	node   *Node
+	values int // with aliases expanded
 }
 
 // yamlConverter converts the library's nodes, resolving aliases and merge keys.
 type yamlConverter struct {
-	*Document
+	builder
 	restore func(string) string
-	left    int // number of values that may still be added, with aliases expanded
-	anchors map[*yaml.Node]*anchor
-	failed  bool
+	anchors map[*yaml.Node]anchor // without those that are being converted
 
 	// The last position, so that a long line that is not ASCII is not read again for each of its nodes.
 	line, column, at int
@@ -169,9 +167,6 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) *Node {
 	if c.exceeds(n.Start(), depth) {
 		return nil
 	}
-	if y.Anchor != "" {
-		c.anchors[y] = &anchor{}
-	}
 	if y.Style&yaml.FlowStyle != 0 {
 		n.Style = Flow
 	}
@@ -187,30 +182,16 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) *Node {
 		return nil
 	}
 	if y.Anchor != "" {
-		c.anchors[y] = &anchor{n, before - c.left}
+		c.anchors[y] = anchor{n, before - c.left}
 	}
 	return n
-}
-
-// exceeds reports whether the document is nested too deep or has too many values.
-func (c *yamlConverter) exceeds(at, depth int) bool {
-	switch {
-	case c.failed:
-	case depth > maxDepth:
-		c.failed = true
-		c.tooDeep(at)
-	case c.left < 0:
-		c.failed = true
-		c.tooLarge(at, tooManyValues)
-	}
-	return c.failed
 }
 
 // alias returns the node that an alias refers to, and counts it again.
 func (c *yamlConverter) alias(y *yaml.Node) *Node {
 	start := c.offset(y.Line, y.Column)
-	a := c.anchors[y.Alias]
-	if a == nil || a.node == nil {
+	a, ok := c.anchors[y.Alias]
+	if !ok {
 		c.failed = true
 		c.syntax("", start, start+1+len(y.Value), "alias *%s is inside the value that it names", y.Value)
 		return nil
