@@ -16,7 +16,7 @@ func (d *Document) parseYAML() *Node {
 		d.tooLarge(at, tooManyValues)
 		return nil
 	}
-	text, restore := d.accommodate()
+	text := d.accommodate()
 	var doc yaml.Node
 	err := yaml.Load(text, &doc)
 	for tries := 0; err != nil && tries < maxTabs; tries++ {
@@ -33,35 +33,32 @@ func (d *Document) parseYAML() *Node {
 	if len(doc.Content) == 0 {
 		return nil
 	}
-	c := yamlConverter{builder: builder{Document: d, left: d.maxValues()}, restore: restore, anchors: make(map[*yaml.Node]anchor)}
+	c := yamlConverter{builder: builder{Document: d, left: d.maxValues()}, anchors: make(map[*yaml.Node]anchor)}
 	return c.convert(doc.Content[0], 0)
 }
 
 // version12 matches a text that begins with the directive %YAML 1.2, up to the 2.
 var version12 = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%YAML[ \t]+1\.2`)
 
-// accommodate returns the text as the library can read it, with every character in its place, and a function that restores
-// the text of a scalar. The library is one of YAML 1.1: it rejects the directive of YAML 1.2, and it takes U+0085, U+2028
-// and U+2029 for line breaks. Characters that the text does not have stand in for those.
-func (d *Document) accommodate() (text []byte, restore func(string) string) {
-	text = d.Text
+// The library takes U+0085, U+2028 and U+2029 for line breaks, as YAML 1.1 does. Noncharacters, which no text has, stand in
+// for them while it reads.
+var (
+	hideBreaks    = strings.NewReplacer("\u0085", "\ufdd0", "\u2028", "\ufdd1", "\u2029", "\ufdd2")
+	restoreBreaks = strings.NewReplacer("\ufdd0", "\u0085", "\ufdd1", "\u2028", "\ufdd2", "\u2029")
+)
+
+// accommodate returns the text as the library can read it, with every character in its place. The library rejects the
+// directive of YAML 1.2.
+func (d *Document) accommodate() []byte {
+	text := d.Text
 	if at := version12.FindIndex(text); at != nil {
 		text = bytes.Clone(text)
 		text[at[1]-1] = '1'
 	}
-	var pairs []string
-	standIn := '\ue000'
-	for _, char := range []string{"\u0085", "\u2028", "\u2029"} {
-		if !bytes.Contains(text, []byte(char)) {
-			continue
-		}
-		for standIn < '\ue010' && bytes.ContainsRune(text, standIn) {
-			standIn++
-		}
-		text = bytes.ReplaceAll(text, []byte(char), []byte(string(standIn)))
-		pairs = append(pairs, string(standIn), char)
+	if !d.ascii {
+		text = []byte(hideBreaks.Replace(string(text)))
 	}
-	return text, strings.NewReplacer(pairs...).Replace
+	return text
 }
 
 // maxTabs is the number of block texts that may begin with a tab. The text is parsed again for each.
@@ -127,7 +124,6 @@ type anchor struct {
 // yamlConverter converts the library's nodes, resolving aliases and merge keys.
 type yamlConverter struct {
 	builder
-	restore func(string) string
 	anchors map[*yaml.Node]anchor // without those that are being converted
 
 	// The last position, so that a long line that is not ASCII is not read again for each of its nodes.
@@ -273,7 +269,7 @@ func (c *yamlConverter) key(y *yaml.Node) *Node {
 	case yaml.MappingNode:
 		n.Kind = Object
 	default:
-		n.Text = c.restore(target.Value)
+		n.Text = restoreBreaks.Replace(target.Value)
 		if target == y {
 			c.extent(n, y)
 		}
@@ -295,7 +291,7 @@ func (c *yamlConverter) badKey(object, key *Node) {
 
 func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 	start := n.Start()
-	n.Kind, n.Text = String, c.restore(y.Value)
+	n.Kind, n.Text = String, restoreBreaks.Replace(y.Value)
 	c.extent(n, y)
 	switch tag := y.ShortTag(); tag {
 	case "!!null":
