@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 
@@ -79,27 +78,17 @@ func apart(findings []signpost.Finding) []signpost.Finding {
 // as for [Parse].
 func ApplyFixes(name string, text []byte, fixes ...signpost.Fix) []byte {
 	doc := tree.Positions(text, isJSON(name, text))
-	type change struct {
-		start, end int
-		text       string
-	}
-	var changes []change
+	var edits []signpost.Edit
 	for _, fix := range fixes {
-		for _, e := range fix.Edits {
-			changes = append(changes, change{doc.Offset(e.Line, e.Column), doc.Offset(e.EndLine, e.EndColumn), e.Text})
-		}
+		edits = append(edits, fix.Edits...)
 	}
-	slices.SortFunc(changes, func(a, b change) int { return a.start - b.start })
-	var out bytes.Buffer
-	if doc.BOM {
-		out.WriteString(tree.ByteOrderMark)
+	// Those at the end first, so that the positions of the others stay right.
+	slices.SortFunc(edits, func(a, b signpost.Edit) int { return cmp.Or(b.Line-a.Line, b.Column-a.Column) })
+	out := slices.Clone(text)
+	before := len(text) - len(doc.Text) // a byte order mark
+	for _, e := range edits {
+		start, end := doc.Offset(e.Line, e.Column), doc.Offset(e.EndLine, e.EndColumn)
+		out = slices.Replace(out, before+start, before+end, []byte(e.Text)...)
 	}
-	from := 0
-	for _, c := range changes {
-		out.Write(doc.Text[from:max(from, c.start)])
-		out.WriteString(c.text)
-		from = max(from, c.end)
-	}
-	out.Write(doc.Text[from:])
-	return out.Bytes()
+	return out
 }

@@ -143,7 +143,6 @@ type Problem struct {
 // Document is a parsed text.
 type Document struct {
 	Text     []byte // without a byte order mark
-	BOM      bool   // whether the text began with one
 	JSON     bool
 	Root     *Node // nil if the text is empty or could not be parsed
 	Problems []Problem
@@ -198,8 +197,7 @@ func Parse(text []byte, json bool) *Document {
 
 // Positions returns a document that only converts positions; the text is not parsed.
 func Positions(text []byte, json bool) *Document {
-	d := &Document{JSON: json}
-	d.Text, d.BOM = bytes.CutPrefix(text, []byte(ByteOrderMark))
+	d := &Document{Text: bytes.TrimPrefix(text, []byte(ByteOrderMark)), JSON: json}
 	d.findLines()
 	return d
 }
