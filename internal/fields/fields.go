@@ -111,14 +111,3 @@ func (v *Value) At(path ...string) []*Value {
 	}
 	return here
 }
-
-// FieldAt returns the fields with a name that the object at a path may have: several if it has a short form.
-func (v *Value) FieldAt(name string, path ...string) []*Field {
-	var found []*Field
-	for _, object := range v.At(path...) {
-		if f := object.Field(name); f != nil {
-			found = append(found, f)
-		}
-	}
-	return found
-}

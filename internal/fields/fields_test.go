@@ -32,9 +32,6 @@ func TestAt(t *testing.T) {
 			t.Errorf("%v: got %q, want %q", test.path, text, test.want)
 		}
 	}
-	if got := Definition.FieldAt("deprecated", "modifiers", "limit"); len(got) != 2 || got[0].Doc != deprecated.Doc {
-		t.Errorf("got %v", got)
-	}
 }
 
 // Every field says what it is for: editors show it.

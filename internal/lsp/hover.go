@@ -35,8 +35,10 @@ func (s *server) hover(doc *document, in placeParams) (any, error) {
 	case found != nil:
 		text = describeSymbol(doc, found)
 	case at.isKey:
-		for _, f := range fields.Definition.FieldAt(at.node.Text, at.path[:len(at.path)-1]...) {
-			text = f.Doc
+		for _, object := range fields.Definition.At(at.path[:len(at.path)-1]...) {
+			if f := object.Field(at.node.Text); f != nil {
+				text = f.Doc
+			}
 		}
 	}
 	if text == "" {
