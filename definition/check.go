@@ -51,13 +51,12 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			if v.Each == fields.Version && !v.Keys.MatchString(f.Key.Text) {
 				d.wrongVersion(n, f)
 			}
+			outer := d.within
 			if v.Each.What == "endpoint" {
 				d.within = f
 			}
 			d.check(f.Value, v.Each, strings.Replace(v.Each.What, fields.Key, f.Key.Text, 1))
-			if v.Each.What == "endpoint" {
-				d.within = tree.Field{}
-			}
+			d.within = outer
 			continue
 		case v.Field(f.Key.Text) == nil:
 			d.unknownField(n, f, v, what)

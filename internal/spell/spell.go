@@ -3,6 +3,7 @@ package spell
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -54,12 +55,7 @@ func Only(name string, candidates []string) (string, bool) {
 	if near == "" {
 		return "", false
 	}
-	others := make([]string, 0, len(candidates))
-	for _, c := range candidates {
-		if c != near {
-			others = append(others, c)
-		}
-	}
+	others := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return c == near })
 	return near, Nearest(name, others) == ""
 }
 

@@ -1,7 +1,7 @@
 package warnings
 
 import (
-	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -64,11 +64,7 @@ func escapeNonASCII(rest string) string {
 		if strings.HasPrefix(text, "{{") {
 			return text
 		}
-		var out strings.Builder
-		for _, c := range []byte(text) {
-			fmt.Fprintf(&out, "%%%02X", c)
-		}
-		return out.String()
+		return url.PathEscape(text)
 	})
 }
 
