@@ -90,10 +90,7 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 
 // dedented moves fields into the one before them if they belong there: they are indented too little.
 func (d *decoder) dedented(n *tree.Node, v *fields.Value) {
-	if !slices.ContainsFunc(n.Fields, func(f tree.Field) bool { return v.Of(f.Key.Text) == nil }) {
-		return
-	}
-	var moved []tree.Field
+	moved := make([]tree.Field, 0, len(n.Fields))
 	var reported *tree.Node // the key of the last field that got others
 	for _, f := range n.Fields {
 		last := len(moved) - 1
