@@ -119,10 +119,12 @@ func (f *File) Snippet(line, column, width int) (text string, first int) {
 }
 
 // Features returns the names of the features that can be enabled.
-func (f *File) Features() []string {
+func (f *File) Features() []string { return namesOf(f.features) }
+
+func namesOf(features []signpost.Feature) []string {
 	var names []string
-	for _, feature := range f.features {
-		names = append(names, feature.Name)
+	for _, f := range features {
+		names = append(names, f.Name)
 	}
 	return names
 }

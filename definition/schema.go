@@ -2,6 +2,7 @@ package definition
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -25,10 +26,10 @@ func Schema() []byte {
 // schemaOf returns the JSON Schema of a value of the table. more has keywords to add.
 func schemaOf(v *fields.Value, doc string, more ...string) string {
 	if v.Short != nil {
-		full, short := *v, *v.Short
+		full := *v
 		full.Short, full.OrName = nil, 0
 		last := v.Fields[len(v.Fields)-1].Name
-		either := fmt.Sprintf(`"if": {"required": [%s]}, "then": %s, "else": %s`, tree.Quote(last), schemaOf(&full, ""), schemaOf(&short, ""))
+		either := fmt.Sprintf(`"if": {"required": [%s]}, "then": %s, "else": %s`, tree.Quote(last), schemaOf(&full, ""), schemaOf(v.Short, ""))
 		if v.OrName != 0 {
 			return fmt.Sprintf(`{"if": {"type": "string"}, "else": {%s}}`, either)
 		}
@@ -36,10 +37,7 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 	}
 	var words []string
 	add := func(word, value string) { words = append(words, tree.Quote(word)+": "+value) }
-	if doc == "" {
-		doc = v.Doc
-	}
-	if doc != "" {
+	if doc = cmp.Or(doc, v.Doc); doc != "" {
 		add("description", tree.Quote(doc))
 	}
 	kind := map[fields.Type]string{
@@ -68,7 +66,7 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 	case v.Type == fields.Object:
 		words = append(words, objectSchema(v)...)
 	case v.Names == fields.Features:
-		add("anyOf", fmt.Sprintf(`[{"enum": %s}, {"type": "string"}]`, jsonText(builtInNames())))
+		add("anyOf", fmt.Sprintf(`[{"enum": %s}, {"type": "string"}]`, jsonText(namesOf(signpost.BuiltIn()))))
 	}
 	if v.Schema != "" {
 		words = append(words, v.Schema)
@@ -91,7 +89,7 @@ func objectSchema(v *fields.Value) []string {
 		return []string{fmt.Sprintf(`"patternProperties": {%s: %s, "^x-": true}, "additionalProperties": false`, tree.Quote(v.Keys.String()), schemaOf(v.Each, ""))}
 	case v.Names == fields.Features: // only a new feature needs context keys
 		other = schemaOf(v.Each, "", `"required": ["context_obj"]`)
-		for _, name := range builtInNames() {
+		for _, name := range namesOf(signpost.BuiltIn()) {
 			properties = append(properties, tree.Quote(name)+": "+schemaOf(v.Each, ""))
 		}
 	case v.Each != nil:
@@ -118,12 +116,4 @@ func jsonText(v any) string {
 		panic(err) // lists of strings always encode
 	}
 	return string(text)
-}
-
-func builtInNames() []string {
-	var names []string
-	for _, f := range signpost.BuiltIn() {
-		names = append(names, f.Name)
-	}
-	return names
 }
