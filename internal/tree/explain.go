@@ -158,10 +158,7 @@ func (e *explainer) colonInText() bool {
 // noColonAbove finds a line without a key above one that has one, unless it continues the plain text of a line above it.
 func (e *explainer) noColonAbove() bool {
 	b := e.above
-	owner := e.next(b, -1)
-	for owner.number > 0 && owner.key == "" && !owner.item {
-		owner = e.next(owner, -1)
-	}
+	owner := e.up(b, func(above blockLine) bool { return above.key != "" || above.item })
 	continues := owner.value != "" && b.indent > owner.indent
 	return b.number > 0 && b.key == "" && !continues && e.noColon(b)
 }
@@ -184,10 +181,7 @@ func (e *explainer) quoteAbove() bool {
 	if first := e.Offset(e.line.number, 1); strings.Contains(string(e.Text[first:e.at-1]), quote) {
 		return false
 	}
-	b := e.above
-	for b.number > 0 && strings.Count(b.text, quote)%2 == 0 {
-		b = e.next(b, -1)
-	}
+	b := e.up(e.line, func(above blockLine) bool { return strings.Count(above.text, quote)%2 != 0 })
 	return b.number > 0 && e.unclosed(b.end-len(b.text)+strings.LastIndex(b.text, quote))
 }
 
@@ -246,11 +240,7 @@ func (e *explainer) firstIsWrong() bool {
 
 // outer returns the nearest line above that is indented less.
 func (e *explainer) outer(b blockLine) blockLine {
-	above := e.next(b, -1)
-	for above.number > 0 && above.indent >= b.indent {
-		above = e.next(above, -1)
-	}
-	return above
+	return e.up(b, func(above blockLine) bool { return above.indent < b.indent })
 }
 
 // misplaced reports a line that should be indented like another one.
@@ -347,6 +337,15 @@ func (e *explainer) next(b blockLine, step int) blockLine {
 		}
 	}
 	return blockLine{}
+}
+
+// up returns the nearest line above that is not blank and that is the one to find.
+func (e *explainer) up(b blockLine, isIt func(blockLine) bool) blockLine {
+	b = e.next(b, -1)
+	for b.number > 0 && !isIt(b) {
+		b = e.next(b, -1)
+	}
+	return b
 }
 
 // column returns the indentation that a line has beside another one: a field begins where that of a list item does.
