@@ -53,24 +53,13 @@ func TestJSONAndYAMLGiveTheSamePlaces(t *testing.T) {
 }
 
 func TestFormatIsToldByNameThenByText(t *testing.T) {
-	yamlOnly := "{versions: {v1: {endpoints: {}}}, allow: {no-endpoints: x}} # a comment"
-	jsonOnly := `{"versions": {"v1": {"endpoints": {"https:\/\/{{host}}\/a": {"name": "\ud83d\ude00", "method": "get", "mime_type": "application/json"}}}}}`
-	for _, test := range []struct {
-		name, text string
-		fine       bool
-	}{
-		{"f.yaml", yamlOnly, true},
-		{"f.json", yamlOnly, false},
-		{"<stdin>", yamlOnly, true},
-		{"f.json", jsonOnly, true},
-		{"<stdin>", jsonOnly, true},
-		{"F.JSON", "\ufeff" + jsonOnly, true},
-		{"f.yml", "\ufeff" + yamlOnly, true},
-	} {
-		if findings := Lint(Parse(test.name, []byte(test.text))); (len(findings) == 0) != test.fine {
-			t.Errorf("%s %.20q: %v", test.name, test.text, findings)
+	testkit.Cases(t, "testdata/formats.golden", func(input string) string {
+		name, text, _ := strings.Cut(input, " ")
+		if findings := Lint(Parse(name, []byte(text))); len(findings) > 0 {
+			return fmt.Sprint(findings[0])
 		}
-	}
+		return "fine"
+	})
 }
 
 // Features given replace those of the file. An override keeps what it leaves out: without a suffix, it must not send the token to
@@ -91,10 +80,7 @@ func TestCompileAppliesFeatures(t *testing.T) {
 		{other, nil, "", "other.token"},
 		{"enable: [authentication]\nfeatures: {authentication: {url_suffix: ''}}", nil, token, token},
 	} {
-		templates, err := Parse("f.yaml", []byte(test.text+minimal)).Compile(test.features)
-		if err != nil {
-			t.Fatal(err)
-		}
+		templates := testkit.Must(Parse("f.yaml", []byte(test.text+minimal)).Compile(test.features))(t)
 		for i, e := range templates["v1"].Manifest().Endpoints {
 			var keys []string
 			for _, item := range e.ContextObj {
@@ -121,10 +107,7 @@ versions:
       https://{{host}}/b: *feed
 `
 	f := Parse("f.yaml", []byte(text))
-	versions, err := f.Manifests(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	versions := testkit.Must(f.Manifests(nil))(t)
 	endpoints := versions[0].Manifest.Endpoints
 	want := endpoints[1].Clone()
 	param := &endpoints[0].Modifiers[0].Params[0]

@@ -28,10 +28,7 @@ func corpus(t testing.TB, dirs ...string) iter.Seq2[string, []byte] {
 				t.Fatalf("testdata/%s holds no input", dir)
 			}
 			for _, path := range all {
-				text, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := testkit.Must(os.ReadFile(path))(t)
 				if !yield(path, text) {
 					return
 				}
@@ -62,21 +59,13 @@ func TestGoldenOK(t *testing.T) {
 			if findings := Lint(file); len(findings) > 0 {
 				t.Fatalf("findings:\n%s", described(file, findings))
 			}
-			templates, err := file.Compile(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			templates := testkit.Must(file.Compile(nil))(t)
 			var all bytes.Buffer
 			for _, version := range file.Versions() {
 				for _, host := range []string{"feeds.example.org", "api.example.com"} {
-					out, err := templates[version].Render(host)
-					if err != nil {
-						t.Fatal(err)
-					}
+					out := testkit.Must(templates[version].Render(host))(t)
 					fmt.Fprintf(&all, "# %s for %s\n", version, host)
-					if err := json.Indent(&all, out, "", "  "); err != nil {
-						t.Fatal(err)
-					}
+					testkit.OK(t, json.Indent(&all, out, "", "  "))
 				}
 			}
 			testkit.Golden(t, input+".golden", all.String())

@@ -20,10 +20,7 @@ func TestRulesPage(t *testing.T) {
 	type section struct{ Name, Text, Fails, Passes string }
 	page := make(map[string][]section)
 	for _, rule := range Rules() {
-		archive, err := txtar.ParseFile(filepath.Join("..", "testdata", "rules", rule.Name+".txtar"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := testkit.Must(txtar.ParseFile(filepath.Join("..", "testdata", "rules", rule.Name+".txtar")))(t)
 		text, files := make(map[string]string), make(map[string][]*File)
 		for _, f := range archive.Files { // fails.yaml, or fails/one.yaml and fails/another.yaml
 			kind, _, _ := strings.Cut(strings.ReplaceAll(f.Name, "/", "."), ".")
@@ -39,9 +36,7 @@ func TestRulesPage(t *testing.T) {
 		page[string(rule.Severity)] = append(page[string(rule.Severity)], section{rule.Name, string(archive.Comment), text["fails"], text["passes"]})
 	}
 	var out strings.Builder
-	if err := template.Must(template.ParseFiles(filepath.Join("..", "testdata", "rules", "page.tmpl"))).Execute(&out, page); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, template.Must(template.ParseFiles(filepath.Join("..", "testdata", "rules", "page.tmpl"))).Execute(&out, page))
 	testkit.Golden(t, filepath.Join("..", "docs", "rules.md"), out.String())
 }
 
@@ -54,10 +49,7 @@ func TestEveryRule(t *testing.T) {
 	for _, dir := range []string{"..", "../match", "."} {
 		files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 		for _, file := range files {
-			source, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := testkit.Must(os.ReadFile(file))(t)
 			for _, m := range regexp.MustCompile(`\bRule\w+ += "([a-z-]+)"`).FindAllStringSubmatch(string(source), -1) {
 				if !slices.Contains(known, m[1]) {
 					t.Errorf("the table has no rule %s", m[1])

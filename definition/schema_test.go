@@ -12,6 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"signpost/internal/fields"
+	"signpost/internal/testkit"
 	"signpost/internal/tree"
 )
 
@@ -22,19 +23,11 @@ var beyondSchema = []string{
 }
 
 func TestSchemaAgainstCorpus(t *testing.T) {
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := testkit.Must(jsonschema.UnmarshalJSON(bytes.NewReader(Schema())))(t)
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft2020)
-	if err := compiler.AddResource("signpost.schema.json", document); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("signpost.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, compiler.AddResource("signpost.schema.json", document))
+	schema := testkit.Must(compiler.Compile("signpost.schema.json"))(t)
 	for path, text := range corpus(t, "ok", "warn", "err") {
 		name, wrong := filepath.Base(path), strings.Contains(path, "err")
 		beyond := slices.ContainsFunc(beyondSchema, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
@@ -75,10 +68,7 @@ func jsonValue(n *tree.Node) any {
 
 // TestFieldsAreDocumented: every field of the table is explained in docs/definition.md, and the schema has it.
 func TestFieldsAreDocumented(t *testing.T) {
-	page, err := os.ReadFile("../docs/definition.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testkit.Must(os.ReadFile("../docs/definition.md"))(t)
 	for _, rule := range allowable() {
 		if !bytes.Contains(Schema(), []byte(`"`+rule+`"`)) {
 			t.Errorf("the schema does not offer %s under allow", rule)

@@ -1,57 +1,25 @@
 package tree
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
-func TestIsPlain(t *testing.T) {
-	for _, test := range []struct {
-		text                string
-		inBrackets, outside bool
-	}{
-		{"football", true, true},
-		{"https://{{host}}/v1/a", false, true},
-		{"a, b", false, true},
-		{"", false, false},
-		{"20", false, false},
-		{"2026-01-01", false, false},
-		{"a: b", false, false},
-		{"a #b", false, false},
-		{"'a'", false, false},
-		{" a", false, false},
-		{"a\nb", false, false},
-		{"it's", false, false}, // to be on the safe side
-	} {
-		if in, out := isPlain(test.text, true), isPlain(test.text, false); in != test.inBrackets || out != test.outside {
-			t.Errorf("%q: %v in brackets, %v outside", test.text, in, out)
-		}
-	}
-}
-
+// TestWrite shows how values are written in place of that of the only field of a document.
 func TestWrite(t *testing.T) {
-	for _, test := range []struct {
-		text  string
-		value any
-		want  string // "" if it cannot be written
-	}{
-		{"a: b", "c", "c"},
-		{"a: b", "c: d", `"c: d"`},
-		{"a: b", "yes", `"yes"`},
-		{"a: 'b'", "it's", "'it''s'"},
-		{`a: "b"`, "c", `"c"`},
-		{`a: "b"`, "R&D", `"R&D"`},
-		{"a: 5", "5", `"5"`},
-		{"a: 'true'", true, "true"},
-		{"a: |\n b\n", "c", ""},
-		{"a:\n", "c", ""},
-		{`{"a": "b"}`, "c", `"c"`},
-	} {
-		doc := Parse([]byte(test.text), test.text[0] == '{')
-		if got, ok := doc.Root.Fields[0].Value.Write(test.value); got != test.want || ok != (test.want != "") {
-			t.Errorf("%v in %q: got %q, %v", test.value, test.text, got, ok)
+	testkit.Cases(t, "testdata/write.golden", func(input string) string {
+		text, written, _ := strings.Cut(input, " => ")
+		var value any
+		testkit.OK(t, json.Unmarshal([]byte(written), &value))
+		got, ok := Parse([]byte(text), text[0] == '{').Root.Fields[0].Value.Write(value)
+		if !ok {
+			return "not at all"
 		}
-	}
+		return got
+	})
 }
 
 // TestOpen marks the brackets and quotes that are open with ¦.

@@ -19,26 +19,8 @@ func feed(url string) signpost.Endpoint {
 	return signpost.Endpoint{URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
 }
 
-// sort returns a modifier with two options.
-func sort() signpost.Modifier {
-	return signpost.Select(signpost.ModifierInput{ID: "sort", Name: "Sort", Key: "sort", Label: "Sort by",
-		Options: []signpost.Option{{Value: "newest", Label: "Newest"}, {Value: "title", Label: "Title"}}})
-}
-
 // warn returns the findings about a manifest without features.
 func warn(m signpost.Manifest, own string) []signpost.Finding { return warnings.Manifest(m, m, own) }
-
-// endpoints returns a manifest of endpoints with these URLs. The context key of each is its URL.
-func endpoints(urls ...string) signpost.Manifest {
-	var m signpost.Manifest
-	for _, url := range urls {
-		m.Endpoints = append(m.Endpoints, signpost.Endpoint{
-			URL: url, Name: url, Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
-			ContextObj: []signpost.ContextItem{{Key: url, Type: signpost.ContextCtx}},
-		})
-	}
-	return m
-}
 
 // texts formats findings as path, rule and message.
 func texts(findings []signpost.Finding) []string {
@@ -54,9 +36,7 @@ func TestOneEndpoint(t *testing.T) {
 	testkit.Cases(t, "testdata/endpoints.golden", func(text string) string {
 		url, fields, _ := strings.Cut(text, " ")
 		e := feed(url)
-		if err := json.Unmarshal([]byte(cmp.Or(fields, "{}")), &e); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, json.Unmarshal([]byte(cmp.Or(fields, "{}")), &e))
 		var out strings.Builder
 		findings := warn(signpost.NewManifest(e), "")
 		for i, text := range texts(findings) {
@@ -86,10 +66,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 	}
 
 	// A served manifest does not tell which keys features added. Keys that every endpoint has probably are.
-	served, err := m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()).ForHost("localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := testkit.Must(m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()).ForHost("localhost"))(t)
 	if diff := gocmp.Diff(want, texts(warn(served, "localhost"))); diff != "" {
 		t.Errorf("served (-want +got):\n%s", diff)
 	}
@@ -102,10 +79,7 @@ func TestServedManifestOwnsItsHost(t *testing.T) {
 	e.ContextObj = []signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx, Required: true}}
 	media.ContextObj = e.ContextObj
 	media.Name = "Media"
-	served, err := signpost.NewManifest(e, media).ForHost("nas.local")
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := testkit.Must(signpost.NewManifest(e, media).ForHost("nas.local"))(t)
 	if got := warn(served, "nas.local"); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
@@ -120,7 +94,7 @@ func TestResolvedURLCollision(t *testing.T) {
 	testkit.Cases(t, "testdata/collisions.golden", func(text string) string {
 		var out strings.Builder
 		first, second, _ := strings.Cut(text, " ")
-		for _, f := range warn(endpoints(first, second), "") {
+		for _, f := range warn(signpost.NewManifest(feed(first), feed(second)), "") {
 			if f.Rule == "resolved-url-collision" {
 				fmt.Fprintln(&out, f.Path.Endpoint()+":", f.Message)
 			}
@@ -138,9 +112,13 @@ func TestPath(t *testing.T) {
 }
 
 func TestModifier(t *testing.T) {
-	m := sort()
-	m.Params[0].UI.Options[1].Label = m.Params[0].UI.Options[0].Label
-	if got := warnings.Modifier(m); len(got) != 1 || got[0].Path.String() != "params[0].ui.options[1].label" || warnings.Modifier(sort()) != nil {
+	options := []signpost.Option{{Value: "newest", Label: "Newest"}, {Value: "title", Label: "Newest"}}
+	m := signpost.Select(signpost.ModifierInput{ID: "sort", Name: "Sort", Key: "sort", Label: "Sort by", Options: options})
+	if got := warnings.Modifier(m); len(got) != 1 || got[0].Path.String() != "params[0].ui.options[1].label" {
+		t.Errorf("got %v", got)
+	}
+	m.Params[0].UI.Options[1].Label = "Title"
+	if got := warnings.Modifier(m); len(got) > 0 {
 		t.Errorf("got %v", got)
 	}
 }
