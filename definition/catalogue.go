@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,9 +53,7 @@ func (d *decoder) checkContextKeys() {
 		return
 	}
 	known := d.ContextKeys()
-	for key, description := range d.opts.ContextKeys {
-		known[key] = cmp.Or(description, known[key])
-	}
+	maps.Copy(known, d.opts.ContextKeys)
 	names := slices.Sorted(maps.Keys(known))
 	for _, key := range d.keys {
 		if _, ok := known[key.Text]; ok {
