@@ -31,15 +31,14 @@ func (d *decoder) keepPlaces() {
 			errors = append(errors, d.doc.Offset(f.Line, f.Column))
 		}
 	}
-	slices.Sort(errors)
 	d.allowances = slices.DeleteFunc(d.allowances, func(a allowance) bool { return !slices.Contains(togetherRules, a.rule) })
 	for i := range d.versions {
 		v := &d.versions[i]
 		v.places = make([]place, 0, len(v.manifest.Endpoints))
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]
-			next, _ := slices.BinarySearch(errors, f.Key.Start())
-			v.places = append(v.places, place{f.Key, next < len(errors) && errors[next] < max(f.Key.End(), f.Value.End())})
+			isInside := func(offset int) bool { return f.Key.Start() <= offset && offset < max(f.Key.End(), f.Value.End()) }
+			v.places = append(v.places, place{f.Key, slices.ContainsFunc(errors, isInside)})
 		}
 		v.endpoints = nil
 	}
