@@ -28,7 +28,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 		d.wrongType(n, v, what)
 		return
 	}
-	if n.Kind == tree.String && n.Style == tree.Plain && slices.Contains(quotable, what) && inTypographicQuotes(n.Text) {
+	if n.Kind == tree.String && n.Style == tree.Plain && slices.Contains(quotable, what) && typographic.MatchString(n.Text) {
 		d.quoted = append(d.quoted, quotedText{what, n, d.within.Key})
 	}
 	if v.Short != nil {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"signpost"
 	"signpost/internal/routes"
@@ -147,11 +146,6 @@ func (d *decoder) checkVersionsInURLs() {
 // typographic matches text in typographic quotes, such as “Games” or „Spiele“.
 var typographic = regexp.MustCompile(`(?s)^[\p{Pi}\p{Pf}\p{Ps}](.+)[\p{Pi}\p{Pf}]$`)
 
-// inTypographicQuotes asks the expression only if the text ends in a character that is not ASCII, as all such quotes are.
-func inTypographicQuotes(text string) bool {
-	return text != "" && text[len(text)-1] >= utf8.RuneSelf && typographic.MatchString(text)
-}
-
 // quotable are the fields whose value is not checked otherwise, so that quotes around it go unnoticed.
 var quotable = []string{"name", "id", "key", "label", "value"}
 
@@ -197,27 +191,27 @@ func (d *decoder) checkIdleFeatures() {
 		return // once corrected, it may end in the suffix
 	}
 	enabled := d.named(d.enable)
-	var counts [][]int // by version, of those with endpoints
-	var names []string
+	idle := make([][]string, len(enabled)) // versions, by feature
+	versions := 0                          // with endpoints
 	for _, v := range d.versions {
-		if len(v.manifest.Endpoints) > 0 {
-			counts, names = append(counts, d.applications(v, enabled)), append(names, v.name)
+		if len(v.manifest.Endpoints) == 0 {
+			continue
+		}
+		versions++
+		for i, n := range d.applications(v, enabled) {
+			if n == 0 {
+				idle[i] = append(idle[i], v.name)
+			}
 		}
 	}
 	for at, feature := range enabled {
-		var idle []string
-		for v, name := range names {
-			if counts[v][at] == 0 {
-				idle = append(idle, name)
-			}
-		}
 		i := slices.IndexFunc(d.enabled, func(n *tree.Node) bool { return n.Text == feature.Name })
-		if len(idle) == 0 || i < 0 {
+		if len(idle[at]) == 0 || i < 0 {
 			continue
 		}
 		where := ""
-		if len(idle) < len(names) {
-			where = " of " + strings.Join(idle, ", ")
+		if len(idle[at]) < versions {
+			where = " of " + strings.Join(idle[at], ", ")
 		}
 		suffixes := strconv.Quote(feature.URLSuffix)
 		for _, suffix := range feature.URLSuffixes {
