@@ -92,7 +92,7 @@ func (d *Document) explainYAML(err error) {
 			return
 		}
 	}
-	e.char(e.at, "", "%s", message)
+	e.syntax(e.at, e.at+1, "", "%s", message)
 }
 
 // Parts of the text in which a mistake shows, as offsets.
@@ -121,28 +121,17 @@ func shows(where func(*explainer) (start, end int), form, message, hint string) 
 		expand := func(template string) string {
 			return strings.TrimSpace(string(expression.ExpandString(nil, template, text, m)))
 		}
-		return e.report(start+m[2], start+m[3], strings.Replace(expand(hint), "…", quoted(text[m[2]:m[3]]), 1), "%s", expand(message))
+		return e.syntax(start+m[2], start+m[3], strings.Replace(expand(hint), "…", quoted(text[m[2]:m[3]]), 1), "%s", expand(message))
 	}
-}
-
-// report adds a problem with the text between two offsets.
-func (e *explainer) report(start, end int, hint, format string, args ...any) bool {
-	e.syntax(hint, start, end, format, args...)
-	return true
-}
-
-// char reports the character at an offset.
-func (e *explainer) char(at int, hint, format string, args ...any) bool {
-	return e.report(at, at+1, hint, format, args...)
 }
 
 // unclosed reports the quote or bracket at an offset.
-func (e *explainer) unclosed(at int) bool {
-	c := e.Text[at]
+func (d *Document) unclosed(at int) bool {
+	c := d.Text[at]
 	if closer := closing[c]; closer != 0 {
-		return e.char(at, fmt.Sprintf("add the missing %c", closer), "%q is not closed", string(c))
+		return d.syntax(at, at+1, fmt.Sprintf("add the missing %c", closer), "%q is not closed", string(c))
 	}
-	return e.char(at, fmt.Sprintf("end the text with %c", c), "this quote is not closed")
+	return d.syntax(at, at+1, fmt.Sprintf("end the text with %c", c), "this quote is not closed")
 }
 
 // closing maps opening to closing brackets.
@@ -152,7 +141,7 @@ var closing = map[byte]byte{'{': '}', '[': ']'}
 func (e *explainer) colonInText() bool {
 	b := e.line
 	start := b.end - len(b.value)
-	return b.value != "" && e.at > start && e.report(start, b.end, b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
+	return b.value != "" && e.at > start && e.syntax(start, b.end, b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
 }
 
 // noColonAbove finds a line without a key above one that has one, unless it continues the plain text of a line above it.
@@ -192,13 +181,13 @@ func (e *explainer) behindValue() bool {
 		return false
 	}
 	if rest := string(e.Text[e.at:max(e.at, b.end)]); rest != "" && strings.Contains(",]}", rest[:1]) {
-		return e.char(e.at, "remove it", "unexpected %q after the value", rest[:1])
+		return e.syntax(e.at, e.at+1, "remove it", "unexpected %q after the value", rest[:1])
 	}
 	value, last := b.value, len(b.value)-1
 	if value[0] == value[last] && strings.Contains(`"'`, value[:1]) {
 		value = value[1:last] // quotes around it, and one of them inside
 	}
-	return e.report(e.at, b.end, "put all of it in quotes: "+quoted(value), "unexpected text after the value")
+	return e.syntax(e.at, b.end, "put all of it in quotes: "+quoted(value), "unexpected text after the value")
 }
 
 // indentation finds a line that is indented unlike the one that it belongs to: of the line above and those around it, the
@@ -215,7 +204,7 @@ func (e *explainer) indentation() bool {
 	}
 	switch {
 	case b.item && (!like.item || like.indent == b.indent):
-		return e.char(b.start, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
+		return e.syntax(b.start, b.start+1, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
 	case like.number == 0 || b.distance(like) == 0:
 		return false
 	case like == e.above && e.firstIsWrong():
@@ -273,7 +262,7 @@ func (e *explainer) bracketInWord() bool {
 		return false
 	}
 	start := strings.LastIndexAny(string(e.Text[:e.at]), " \t\r\n,{[") + 1
-	return e.report(start, e.at+1, "put it in quotes", "text with %q in it needs quotes inside brackets", string(e.Text[e.at]))
+	return e.syntax(start, e.at+1, "put it in quotes", "text with %q in it needs quotes inside brackets", string(e.Text[e.at]))
 }
 
 // unclosedBracket finds a bracket that is not closed before the next key, before another one that closes, or at all.
@@ -367,7 +356,7 @@ func (e *explainer) reportLine(b blockLine, hint, format string, args ...any) bo
 	if b.key != "" && !b.item {
 		end = b.start + len(b.key)
 	}
-	return e.report(b.start, end, hint, format, args...)
+	return e.syntax(b.start, end, hint, format, args...)
 }
 
 // quoted returns text in the kind of quotes that needs fewer escapes.

@@ -41,7 +41,6 @@ func (d *Document) explainJSON(err error) {
 			at-- // the offset is one past the wrong character
 		}
 	}
-	e := explainer{Document: d}
 	at = max(0, min(at, len(d.Text)))
 	before := len(bytes.TrimRight(d.Text[:at], " \t\r\n"))
 	r, _ := utf8.DecodeRune(d.Text[at:])
@@ -53,16 +52,16 @@ func (d *Document) explainJSON(err error) {
 		d.tooDeep(at)
 		return
 	case len(open) > 0 && (at == len(d.Text) || strings.Contains(message, "in string literal") && (r == '\n' || r == '\r')):
-		e.unclosed(open[len(open)-1])
+		d.unclosed(open[len(open)-1])
 		return
 	case closes && before > 0 && d.Text[before-1] == ',':
-		d.syntax("JSON has no comma after the last item", before-1, before, "unexpected comma before %q", string(r))
+		d.syntax(before-1, before, "JSON has no comma after the last item", "unexpected comma before %q", string(r))
 		return
 	case closes && (strings.Contains(message, "after array element") || strings.Contains(message, "after object key:value pair")):
-		e.unclosed(open[len(open)-1])
+		d.unclosed(open[len(open)-1])
 		return
 	case before == 0 && r != '/':
-		d.syntax("if the file is YAML, give it a name that ends in .yaml", at, end, "%s where JSON begins with {", shortened(word))
+		d.syntax(at, end, "if the file is YAML, give it a name that ends in .yaml", "%s where JSON begins with {", shortened(word))
 		return
 	}
 	for _, m := range jsonMistakes {
@@ -70,9 +69,9 @@ func (d *Document) explainJSON(err error) {
 			if strings.HasPrefix(m.message, "missing") {
 				at, end = before, before
 			}
-			d.syntax(m.hint, at, end, "%s", m.message)
+			d.syntax(at, end, m.hint, "%s", m.message)
 			return
 		}
 	}
-	d.syntax("", at, end, "%s", message)
+	d.syntax(at, end, "", "%s", message)
 }

@@ -183,7 +183,7 @@ func Parse(text []byte, json bool) *Document {
 		d.tooLarge(0, "the file is larger than %d MiB", MaxSize>>20)
 	case !utf8.Valid(d.Text):
 		at := bytes.IndexRune(d.Text, utf8.RuneError)
-		d.syntax("save the file as UTF-8", at, at+1, "the file is not UTF-8 text")
+		d.syntax(at, at+1, "save the file as UTF-8", "the file is not UTF-8 text")
 	case d.JSON:
 		d.Root = d.parseJSON()
 	default:
@@ -218,10 +218,12 @@ func (d *Document) problem(kind ProblemKind, at *Node, hint, format string, args
 	}
 }
 
-func (d *Document) syntax(hint string, start, end int, format string, args ...any) {
+// syntax reports that the text between two offsets cannot be parsed. It returns true, as an explanation that applies does.
+func (d *Document) syntax(start, end int, hint, format string, args ...any) bool {
 	start = min(start, len(d.Text))
 	at := &Node{start: int32(start), end: int32(max(start, min(end, len(d.Text)))), doc: d}
 	d.problem(Syntax, at, hint, format, args...)
+	return true
 }
 
 func (d *Document) tooLarge(at int, format string, args ...any) {

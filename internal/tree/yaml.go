@@ -189,7 +189,7 @@ func (c *yamlConverter) alias(y *yaml.Node) *Node {
 	a, ok := c.anchors[y.Alias]
 	if !ok {
 		c.failed = true
-		c.syntax("", start, start+1+len(y.Value), "alias *%s is inside the value that it names", y.Value)
+		c.syntax(start, start+1+len(y.Value), "", "alias *%s is inside the value that it names", y.Value)
 		return nil
 	}
 	c.left -= a.values
