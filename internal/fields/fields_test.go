@@ -1,7 +1,6 @@
 package fields
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 )
@@ -32,25 +31,4 @@ func TestAt(t *testing.T) {
 			t.Errorf("%v: got %q, want %q", test.path, text, test.want)
 		}
 	}
-}
-
-// Every field says what it is for: editors show it.
-func TestDocs(t *testing.T) {
-	seen := make(map[*Value]bool)
-	var visit func(string, *Value)
-	visit = func(path string, v *Value) {
-		if v == nil || seen[v] {
-			return
-		}
-		seen[v] = true
-		visit(path+"[]", v.Each)
-		visit(path, v.Short)
-		for _, f := range v.Fields {
-			if f.Doc == "" {
-				t.Errorf("%s.%s has no Doc", path, f.Name)
-			}
-			visit(fmt.Sprint(path, ".", f.Name), f.Value)
-		}
-	}
-	visit("", Definition)
 }
