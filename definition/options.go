@@ -15,10 +15,3 @@ type Options struct {
 	// Today is the date for checking deprecations. Zero means the current date.
 	Today time.Time
 }
-
-func (o Options) today() time.Time {
-	if o.Today.IsZero() {
-		return time.Now()
-	}
-	return o.Today
-}

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -399,7 +400,7 @@ func (d *decoder) deprecation(n, endpoint *tree.Node) *signpost.Deprecation {
 		d.add(signpost.RuleWrongType, "", until, "until is before since")
 		return nil
 	}
-	if dep.Over(d.opts.today()) {
+	if dep.Over(cmp.Or(d.opts.Today, time.Now())) {
 		d.warn(RuleDeprecationExpired, "remove what is deprecated, or move the date", until, endpoint,
 			"deprecated until %s, which has passed", dep.Until.Format(time.DateOnly))
 	}
