@@ -3,7 +3,6 @@ package tree
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -102,9 +101,7 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 
 // checkNumber reports a number that would not be served as the number that it looks like.
 func (d *Document) checkNumber(n *Node) {
-	f, err := strconv.ParseFloat(n.Text, 64)
-	if jsonNumber.MatchString(n.Text) && err == nil && !math.IsInf(f, 0) {
-		return
+	if _, err := strconv.ParseFloat(n.Text, 64); err != nil || !jsonNumber.MatchString(n.Text) { // it may be out of range
+		d.problem(BadValue, n, "put it in quotes if it is text; if it is a number, write it in plain digits", "%s is not a plain number", n.Text)
 	}
-	d.problem(BadValue, n, "put it in quotes if it is text; if it is a number, write it in plain digits", "%s is not a plain number", n.Text)
 }
