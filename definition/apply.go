@@ -25,11 +25,11 @@ func (o Options) Fix(name string, text []byte) Fixed {
 	seen := map[string]bool{string(text): true}
 	for range maxRounds {
 		fixable := apart(f.File.only(hasFix))
-		if len(fixable) > 0 && o.try(name, &f, fixable, seen) {
+		if len(fixable) > 0 && o.try(&f, fixable, seen) {
 			continue
 		}
 		// One of them does harm: apply the first that does not.
-		if !slices.ContainsFunc(fixable, func(one signpost.Finding) bool { return o.try(name, &f, []signpost.Finding{one}, seen) }) {
+		if !slices.ContainsFunc(fixable, func(one signpost.Finding) bool { return o.try(&f, []signpost.Finding{one}, seen) }) {
 			break
 		}
 	}
@@ -37,17 +37,17 @@ func (o Options) Fix(name string, text []byte) Fixed {
 }
 
 // try applies the fixes of findings together and reports whether the result is no worse.
-func (o Options) try(name string, f *Fixed, findings []signpost.Finding, seen map[string]bool) bool {
+func (o Options) try(f *Fixed, findings []signpost.Finding, seen map[string]bool) bool {
 	var fixes []signpost.Fix
 	for _, finding := range findings {
 		fixes = append(fixes, *finding.Fix)
 	}
-	text := ApplyFixes(name, f.Text, fixes...)
+	text := ApplyFixes(f.File.Name, f.Text, fixes...)
 	if seen[string(text)] {
 		return false
 	}
 	seen[string(text)] = true
-	file := o.Parse(name, text)
+	file := o.Parse(f.File.Name, text)
 	if !noWorse(file, f.File) {
 		return false
 	}

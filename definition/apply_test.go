@@ -77,7 +77,7 @@ func TestFixNoWorse(t *testing.T) {
 		start := bytes.Index(text, []byte(test.old))
 		f := Fixed{Text: text, File: Parse("f.yaml", text)}
 		fix := f.File.write(f.File.doc.NodeAt(start, start+len(test.old)), test.new)
-		got := Options{}.try("f.yaml", &f, []signpost.Finding{{Fix: fix}}, map[string]bool{})
+		got := Options{}.try(&f, []signpost.Finding{{Fix: fix}}, map[string]bool{})
 		if got != test.want || len(f.Applied) > 0 != test.want || bytes.Equal(f.Text, text) == test.want {
 			t.Errorf("%s for %s: applied %v\n%s", test.new, test.old, got, f.Text)
 		}
