@@ -32,10 +32,7 @@ func (c *yamlConverter) endOf(y *yaml.Node, n *Node) int {
 
 // extent finds the bytes and the style of a scalar, without its anchor and tag.
 func (c *yamlConverter) extent(n *Node, y *yaml.Node) {
-	at := n.Start()
-	if y.Anchor != "" || y.Style&yaml.TaggedStyle != 0 || y.Tag == "!" {
-		at = c.skipProperties(at)
-	}
+	at := c.skipProperties(n.Start()) // no text begins with & or ! otherwise
 	end := at
 	switch {
 	case y.Style&yaml.DoubleQuotedStyle != 0:
