@@ -43,10 +43,7 @@ func ParseAddress(address string) (*url.URL, error) {
 		return nil, fmt.Errorf("%s has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest", label, u.Scheme, u.Host)
 	}
 	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
-		_, port, _ := strings.Cut(u.Host, ":")
-		if u.Host = name; port != "" {
-			u.Host += ":" + port
-		}
+		u.Host = strings.TrimSuffix(name+":"+u.Port(), ":")
 	}
 	return u, nil
 }
