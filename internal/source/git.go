@@ -3,6 +3,7 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -68,28 +70,17 @@ func parseRevision(ctx context.Context, name string) (gitPath, error) {
 	return g, nil
 }
 
-// cutRevision splits REV:path at the first colon outside the braces of a revision such as HEAD@{10:00}.
+// revisionPath matches REV:path. The revision ends at the first colon outside the braces of one such as HEAD@{10:00}; it may
+// also be a stage of the index.
+var revisionPath = regexp.MustCompile(`(?s)^(:[0-3]|(?:[^:{]|\{[^}]*\})*):(.*)$`)
+
+// cutRevision splits REV:path. Without a colon there is no path.
 func cutRevision(name string) (revision, path string) {
-	if len(name) > 2 && name[0] == ':' && name[1] >= '0' && name[1] <= '3' && name[2] == ':' { // a stage of the index
-		return name[:2], name[3:]
+	parts := revisionPath.FindStringSubmatch(name)
+	if parts == nil {
+		return name, ""
 	}
-	depth := 0
-	for i, r := range name {
-		switch r {
-		case '{':
-			depth++
-		case '}':
-			depth--
-		case ':':
-			if depth == 0 && i == 0 {
-				return ":0", name[1:]
-			}
-			if depth == 0 {
-				return name[:i], name[i+1:]
-			}
-		}
-	}
-	return name, ""
+	return cmp.Or(parts[1], ":0"), parts[2]
 }
 
 func (g gitPath) object() string { return g.revision + ":" + g.path }
@@ -175,23 +166,19 @@ func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
 	if err != nil {
 		return err
 	}
-	below := new
+	var below string
 	_, missing := os.Stat(new)
 	switch {
 	case new == Stdin || IsAddress(new) || IsRegistry(new):
 		return noPath
 	case missing != nil && strings.Contains(new, ":"):
 		_, below = cutRevision(new)
-	case filepath.IsAbs(new):
-		here, err := os.Getwd()
-		if err == nil {
-			below, err = filepath.Rel(here, new)
-		}
-		if err != nil {
+	default:
+		here, _ := filepath.Abs(".")
+		full, _ := filepath.Abs(new)
+		if below, err = filepath.Rel(here, full); err != nil {
 			return err
 		}
-		fallthrough
-	default:
 		below = "./" + filepath.ToSlash(below)
 	}
 	if at, err := parseRevision(ctx, g.revision+":"+below); err != nil || strings.HasPrefix(at.path, "../") {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -67,23 +68,17 @@ type artifact struct {
 	keep   func([]Document) ([]Document, error) // drops what is not a definition
 }
 
-// cutArtifact splits host/repository:tag/path, the name of a file in an artifact, into the artifact and the path.
-// Neither a repository nor a tag contains a colon, and a tag contains no slash.
-func cutArtifact(name string) (artifact, within string) {
-	slash := strings.IndexByte(name, '/')
-	colon := strings.IndexByte(name[slash+1:], ':')
-	if slash < 0 || colon < 0 {
-		return name, ""
-	}
-	colon += slash + 1
-	tag, within, _ := strings.Cut(name[colon:], "/")
-	return name[:colon] + tag, strings.TrimSuffix(within, "/")
-}
+// inArtifact matches host/repository:tag/path, the name of a file in an artifact. Neither a repository nor a tag contains a
+// colon, and a tag contains no slash.
+var inArtifact = regexp.MustCompile(`^([^/]*/[^:]*:[^/]*)/(.*?)/?$`)
 
 // artifact returns the artifact that an argument names, without sending a request. If retries is set, requests that
 // fail temporarily are repeated.
 func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
-	name, within := cutArtifact(arg[len(registryScheme):])
+	name, within := arg[len(registryScheme):], ""
+	if parts := inArtifact.FindStringSubmatch(name); parts != nil {
+		name, within = parts[1], parts[2]
+	}
 	ref, err := registry.ParseReference(name)
 	switch {
 	case strings.Contains(strings.SplitN(name, "/", 2)[0], "@"):
