@@ -62,7 +62,7 @@ func fetchAddress(address string, opts Options) fetchFunc {
 		case res.StatusCode == http.StatusNotModified && etag != "":
 			return nil, etag, nil
 		case res.StatusCode != http.StatusOK:
-			return nil, "", fmt.Errorf("the response is %d %s, not 200 OK", res.StatusCode, http.StatusText(res.StatusCode))
+			return nil, "", explain(&client.StatusError{Status: res.StatusCode})
 		}
 		text, err := readfile.All(res.Body, definition.MaxSize)
 		switch {
