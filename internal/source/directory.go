@@ -16,9 +16,10 @@ import (
 
 // file is a file that may be a definition.
 type file struct {
-	name string // path of the directory as given, and below it
-	path string // path below the directory, with slashes
-	info fs.FileInfo
+	name  string // path of the directory as given, and below it
+	path  string // path below the directory, with slashes
+	info  fs.FileInfo
+	named bool // by itself, not by its directory: it counts as a definition, whatever it is
 }
 
 // read reads the file.
@@ -52,9 +53,17 @@ func candidate(below string) bool {
 // skipped reports whether to skip a file or directory of this name, with everything in it.
 func skipped(name string) bool { return strings.HasPrefix(name, ".") || name == "node_modules" }
 
-// listDirectory returns the files in and below a directory that may be definitions, sorted by path, and all directories
-// visited. It follows symbolic links, because Kubernetes mounts use them, but visits no directory twice.
-func listDirectory(dir string) (files []file, directories []string, err error) {
+// list returns the file of a name, or the files in and below a directory that may be definitions, sorted by path, with the
+// directories to watch for changes: for a file its parent, because a watch on the file is lost when the file is replaced. It
+// follows symbolic links, because Kubernetes mounts use them, but visits no directory twice.
+func list(name string) (files []file, directories []string, err error) {
+	info, err := os.Stat(name)
+	switch parent := []string{filepath.Dir(name)}; {
+	case err != nil:
+		return nil, parent, readError(name, err)
+	case !info.IsDir():
+		return []file{{name: name, path: filepath.Base(name), info: info, named: true}}, parent, nil
+	}
 	visited := make(map[string]bool)
 	var visit func(name, below string) error
 	visit = func(name, below string) error {
@@ -89,27 +98,27 @@ func listDirectory(dir string) (files []file, directories []string, err error) {
 		}
 		return nil
 	}
-	if err := visit(dir, ""); err != nil {
-		return nil, nil, readError(dir, err)
+	if err := visit(name, ""); err != nil {
+		return nil, nil, readError(name, err)
 	}
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
 	return files, directories, nil
 }
 
-// readDirectory reads the definitions in and below a directory.
-func (r *Reader) readDirectory(dir string) ([]Document, error) {
-	files, _, err := listDirectory(dir)
+// readFiles reads a file, or the definitions in and below a directory.
+func (r *Reader) readFiles(name string) ([]Document, error) {
+	files, _, err := list(name)
 	if err != nil {
 		return nil, err
 	}
 	documents := make([]Document, len(files))
 	for i, f := range files {
-		if documents[i], err = f.read(); err != nil {
-			return nil, err
+		if documents[i], err = f.read(); err != nil || f.named {
+			return documents, err
 		}
 	}
 	if documents, err = r.keepDefinitions(documents); err != nil {
-		return nil, readError(dir, err)
+		return nil, readError(name, err)
 	}
 	return documents, nil
 }
@@ -117,7 +126,7 @@ func (r *Reader) readDirectory(dir string) ([]Document, error) {
 // keepDefinitions drops documents that are not definitions, with a note for each.
 func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		if d.isDefinition() || r.Manifests && isManifest(d.Text) {
+		if definition.IsDefinition(d.Name, d.Text) || r.Manifests && isManifest(d.Text) {
 			return false
 		}
 		if r.Note != nil {

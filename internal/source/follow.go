@@ -52,7 +52,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			a.keep = (&Reader{Note: opts.Note}).keepDefinitions
 			all = append(all, newRemote(arg, arg, opts.CacheDir, a.fetch))
 		default:
-			all = append(all, newLocal(arg, opts.Note))
+			all = append(all, &local{path: arg, note: opts.Note})
 		}
 	}
 	return all, nil

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/opencontainers/go-digest"
+
+	"signpost/definition"
 )
 
 const (
@@ -29,10 +30,8 @@ const (
 // is the same as before by device, inode, size and modification time, and otherwise read once it rests. maxHashed files
 // are hashed at a time.
 type local struct {
-	path  string
-	note  func(message string)
-	now   func() time.Time    // time.Now, except in tests
-	sleep func(time.Duration) // time.Sleep, except in tests
+	path string
+	note func(message string)
 
 	files     map[string]localFile // by name
 	documents []Document
@@ -57,14 +56,10 @@ func (f localFile) changed(name string) bool {
 	return err != nil || digest.FromBytes(now.Text) != f.document.Sum
 }
 
-func newLocal(path string, note func(message string)) *local {
-	return &local{path: path, note: note, now: time.Now, sleep: time.Sleep}
-}
-
 func (l *local) Name() string { return l.path }
 
 func (l *local) Read() ([]Document, bool, error) {
-	listed, isDirectory, err := l.list()
+	listed, _, err := list(l.path)
 	if err != nil {
 		return l.documents, false, err
 	}
@@ -75,9 +70,9 @@ func (l *local) Read() ([]Document, bool, error) {
 		known, before := l.files[f.name]
 		due := (i-l.turn+len(listed))%len(listed) < maxHashed
 		if !sameFile(known.info, f.info) || due && known.changed(f.name) {
-			now, err := l.readAtRest(f)
+			now, err := readAtRest(f)
 			switch {
-			case errors.Is(err, fs.ErrNotExist) && isDirectory: // removed since the directory was listed
+			case errors.Is(err, fs.ErrNotExist) && !f.named: // removed since the directory was listed
 				continue
 			case err != nil:
 				errs = append(errs, err)
@@ -87,7 +82,7 @@ func (l *local) Read() ([]Document, bool, error) {
 				now.document, now.other = known.document, known.other
 			default:
 				// A truncated definition still counts as one, so that it is rejected and not withdrawn.
-				now.other = isDirectory && !now.document.isDefinition() && (!before || known.other)
+				now.other = !f.named && !definition.IsDefinition(f.name, now.document.Text) && (!before || known.other)
 				if now.other && !before {
 					l.note(skippedNote(f.name))
 				}
@@ -108,25 +103,11 @@ func (l *local) Read() ([]Document, bool, error) {
 	return slices.Clone(documents), changed, errors.Join(errs...)
 }
 
-// list returns the files that may be definitions. A file named explicitly is one.
-func (l *local) list() (files []file, isDirectory bool, err error) {
-	info, err := os.Stat(l.path)
-	if err != nil {
-		return nil, false, readError(l.path, err)
-	}
-	if !info.IsDir() {
-		return []file{{name: l.path, path: filepath.Base(l.path), info: info}}, false, nil
-	}
-	files, _, err = listDirectory(l.path)
-	return files, true, err
-}
-
 // readAtRest reads a file once it has been unchanged for restTime.
-func (l *local) readAtRest(f file) (localFile, error) {
+func readAtRest(f file) (localFile, error) {
 	for range maxRests {
-		if wait := restTime - l.now().Sub(f.info.ModTime()); wait > 0 {
-			l.sleep(min(wait, restTime)) // no longer than restTime, in case the clock of the file system is ahead
-		}
+		wait := restTime - time.Since(f.info.ModTime())
+		time.Sleep(min(wait, restTime)) // no longer than restTime, in case the clock of the file system is ahead
 		document, err := f.read()
 		if err != nil {
 			return localFile{}, err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -15,12 +16,7 @@ import (
 	"signpost/internal/testkit"
 )
 
-// follows is a local source with a clock that the test moves: no file has to rest, unless rest is called.
-func follows(path string) *local {
-	l := newLocal(path, func(string) {})
-	l.now = func() time.Time { return time.Now().Add(time.Hour) }
-	return l
-}
+func newLocal(path string) *local { return &local{path: path, note: func(string) {}} }
 
 const otherText = "versions:\n  v2:\n    endpoints: {}\n" // as long as definitionText
 
@@ -38,7 +34,7 @@ func TestLocalChanges(t *testing.T) {
 	files := map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText}
 	dir := tree(t, files)
 	path, next := filepath.Join(dir, "b", "c.yaml"), filepath.Join(dir, "b", ".next")
-	l := follows(dir)
+	l := newLocal(dir)
 	check := func(wantChanged bool) {
 		t.Helper()
 		documents, changed, err := l.Read()
@@ -77,7 +73,7 @@ func TestLocalHashesInTurns(t *testing.T) {
 		files[fmt.Sprintf("%03d.yaml", i)] = definitionText
 	}
 	dir := tree(t, files)
-	l := follows(dir)
+	l := newLocal(dir)
 	l.Read()
 	writeUnseen(t, otherText, filepath.Join(dir, "120.yaml"))
 	found := false
@@ -95,7 +91,7 @@ func TestLocalHashesInTurns(t *testing.T) {
 // soon as it can be.
 func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "notes.yaml": "just: notes"})
-	l := follows(dir)
+	l := newLocal(dir)
 	if documents, _, err := l.Read(); err != nil || len(documents) != 2 {
 		t.Fatal(documents, err)
 	}
@@ -122,46 +118,40 @@ func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 }
 
 // TestLocalAtRest checks that a file is read only after it has been unchanged for a while, and that one that changes
-// continuously is an error that keeps the last contents.
+// continuously is an error that keeps the last contents. The clock of a bubble is behind that of every file, which always
+// looks new.
 func TestLocalAtRest(t *testing.T) {
-	dir := tree(t, map[string]string{"a.yaml": definitionText})
-	path := filepath.Join(dir, "a.yaml")
-	l := newLocal(path, nil)
-	now := time.Now().Add(-time.Hour) // earlier than every change, so that the file always looks new
-	var rests int
-	var texts []string // written one after the other, while the file should rest
-	l.now = func() time.Time { return now }
-	l.sleep = func(d time.Duration) {
-		if rests++; d != restTime {
-			t.Errorf("it waits for %v", d)
+	path := filepath.Join(tree(t, map[string]string{"a.yaml": definitionText}), "a.yaml")
+	synctest.Test(t, func(t *testing.T) {
+		l := newLocal(path)
+		read := func(rests time.Duration, want, failure string, texts ...string) { // texts are written while the file should rest
+			t.Helper()
+			go func() {
+				time.Sleep(restTime / 2)
+				for _, text := range texts {
+					write(t, text, path)
+					time.Sleep(restTime)
+				}
+			}()
+			start := time.Now()
+			documents, changed, err := l.Read()
+			if len(documents) != 1 || string(documents[0].Text) != want || changed != (err == nil) || changed != (failure == "") || !strings.Contains(fmt.Sprint(err), failure) {
+				t.Errorf("changed: %v, %v: %q, want %q", changed, err, documents, want)
+			}
+			if took := time.Since(start); took != rests*restTime {
+				t.Errorf("it waits for %v", took)
+			}
 		}
-		now = now.Add(d)
-		if len(texts) > 0 {
-			write(t, texts[0], path)
-			texts = texts[1:]
+		read(1, definitionText, "")
+		const whole = definitionText + "service: whole\n"
+		write(t, "versions:\n", path)
+		read(3, whole, "", "versions:\n  v1:\n", whole) // each piece is well-formed
+		var texts []string
+		for i := range maxRests {
+			texts = append(texts, strings.Repeat("#", i)+"\n"+definitionText)
 		}
-	}
-	if _, changed, err := l.Read(); err != nil || !changed || rests != 1 {
-		t.Fatalf("%v, %v, after %d waits", changed, err, rests)
-	}
-
-	// Written in pieces, each well-formed.
-	write(t, "versions:\n", path)
-	texts = []string{"versions:\n  v1:\n", "versions:\n  v1:\n    endpoints: {}\nservice: whole\n"}
-	documents, changed, err := l.Read()
-	if err != nil || !changed || !strings.HasSuffix(string(documents[0].Text), "whole\n") || rests != 4 {
-		t.Errorf("%v, %v, after %d waits: %q", changed, err, rests, documents)
-	}
-	for i := range 100 {
-		texts = append(texts, strings.Repeat("#", i+1)+"\n"+definitionText)
-	}
-	write(t, "versions:\n", path)
-	documents, changed, err = l.Read()
-	if err == nil || !strings.Contains(err.Error(), "it changes all the time") || changed || len(documents) != 1 {
-		t.Errorf("a file that keeps changing: %v, %v", changed, err)
-	}
-	texts = nil
-	if _, changed, err := l.Read(); err != nil || !changed {
-		t.Errorf("after it has stopped changing: %v, %v", changed, err)
-	}
+		write(t, "versions:\n", path)
+		read(maxRests, whole, "it changes all the time", texts...)
+		read(1, texts[maxRests-1], "")
+	})
 }

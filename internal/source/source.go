@@ -70,9 +70,6 @@ func isManifest(text []byte) bool {
 	return top["endpoints"] != nil && top["versions"] == nil
 }
 
-// isDefinition reports whether a file found in a directory is a definition, even if a bad one.
-func (d Document) isDefinition() bool { return definition.IsDefinition(d.Name, d.Text) }
-
 // Parse parses the document as a manifest or a definition.
 func (d Document) Parse() *definition.File {
 	if d.Manifest() {
@@ -177,15 +174,10 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 	if IsRegistry(arg) {
 		return r.readRegistry(ctx, arg)
 	}
-	info, err := os.Stat(arg)
-	switch {
-	case err == nil && info.IsDir():
-		return r.readDirectory(arg)
-	case err != nil && strings.Contains(arg, ":"):
+	if _, err := os.Stat(arg); err != nil && strings.Contains(arg, ":") {
 		return r.readRevision(ctx, arg)
 	}
-	d, err := file{name: arg, path: filepath.Base(arg)}.read()
-	return []Document{d}, err
+	return r.readFiles(arg)
 }
 
 // readStdin has no timeout: somebody may be typing.

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -85,17 +84,13 @@ func Directories(sources []Source) []string {
 	return DirectoriesOf(paths...)
 }
 
-// DirectoriesOf returns the directories to watch for changes to the named paths: for a directory, itself and all below
-// it; for a file, its parent, because a watch on the file is lost when the file is replaced.
+// DirectoriesOf returns the directories to watch for changes to the named paths. What cannot be listed has none, but the
+// ticker finds it.
 func DirectoriesOf(paths ...string) []string {
 	var dirs []string
 	for _, path := range paths {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			_, below, _ := listDirectory(path) // no events from what cannot be listed, but the ticker finds it
-			dirs = append(dirs, below...)
-		} else {
-			dirs = append(dirs, filepath.Dir(path))
-		}
+		_, below, _ := list(path)
+		dirs = append(dirs, below...)
 	}
 	return dirs
 }
