@@ -44,34 +44,34 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 // fetchAddress fetches the definition at an http or https URL. Its version is its ETag.
 func fetchAddress(address string, opts Options) fetchFunc {
 	sender := &http.Client{Transport: opts.Transport, Timeout: addressTimeout, CheckRedirect: safeRedirect}
-	return func(ctx context.Context, etag string, _ []Document) ([]Document, string, error) {
+	return func(ctx context.Context, before state) (state, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
-			return nil, "", err
+			return state{}, err
 		}
-		if etag != "" {
-			req.Header.Set("If-None-Match", etag)
+		if before.version != "" {
+			req.Header.Set("If-None-Match", before.version)
 		}
 		req.Header.Set("User-Agent", cmp.Or(opts.UserAgent, "signpost"))
 		res, err := sender.Do(req)
 		if err != nil {
-			return nil, "", explain(err)
+			return state{}, explain(err)
 		}
 		defer res.Body.Close()
 		switch {
-		case res.StatusCode == http.StatusNotModified && etag != "":
-			return nil, etag, nil
+		case res.StatusCode == http.StatusNotModified && before.version != "":
+			return before, nil
 		case res.StatusCode != http.StatusOK:
-			return nil, "", explain(&client.StatusError{Status: res.StatusCode})
+			return state{}, explain(&client.StatusError{Status: res.StatusCode})
 		}
 		text, err := readfile.All(res.Body, definition.MaxSize)
 		switch {
 		case errors.Is(err, readfile.ErrTooLarge):
-			return nil, "", fmt.Errorf("the response is larger than %d MiB", definition.MaxSize>>20)
+			return state{}, fmt.Errorf("the response is larger than %d MiB", definition.MaxSize>>20)
 		case err != nil:
-			return nil, "", explain(err)
+			return state{}, explain(err)
 		}
-		return []Document{{Name: Shown(address), Text: text, Sum: digest.FromBytes(text)}}, res.Header.Get("ETag"), nil
+		return state{[]Document{{Name: Shown(address), Text: text, Sum: digest.FromBytes(text)}}, res.Header.Get("ETag")}, nil
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 func TestCache(t *testing.T) {
 	dir := t.TempDir()
 	source := func(address, text string) *Remote {
-		return newRemote(address, address, dir, func(context.Context, string, []Document) ([]Document, string, error) {
-			return []Document{{Name: address + "/a.yaml", Path: "a.yaml", Text: []byte(text), Sum: digest.FromBytes([]byte(text))}}, "1", nil
+		return newRemote(address, address, dir, func(context.Context, state) (state, error) {
+			return state{[]Document{{Name: address + "/a.yaml", Path: "a.yaml", Text: []byte(text), Sum: digest.FromBytes([]byte(text))}}, "1"}, nil
 		})
 	}
 	a := source("oci://a.example.com/feeds:prod", "one")

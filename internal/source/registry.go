@@ -192,20 +192,20 @@ func titleOf(layer ocispec.Descriptor) string { return layer.Annotations[ocispec
 
 // fetch is the [fetchFunc] of the artifact, whose version is its digest. It fetches the files concurrently, except those
 // that are the same as before. It returns all of them or an error, and every text has the digest in the manifest.
-func (a *artifact) fetch(ctx context.Context, version string, before []Document) ([]Document, string, error) {
-	if version != "" && a.pinned() {
-		return nil, version, nil
+func (a *artifact) fetch(ctx context.Context, before state) (state, error) {
+	if before.version != "" && a.pinned() {
+		return before, nil
 	}
 	desc, err := a.resolve(ctx)
-	if err != nil || string(desc.Digest) == version {
-		return nil, version, err
+	if err != nil || string(desc.Digest) == before.version {
+		return before, err
 	}
 	layers, err := a.list(ctx, desc)
 	if err != nil {
-		return nil, "", err
+		return state{}, err
 	}
-	known := make(map[Sum][]byte, len(before))
-	for _, d := range before {
+	known := make(map[Sum][]byte, len(before.documents))
+	for _, d := range before.documents {
 		known[d.Sum] = d.Text
 	}
 	documents, errs := make([]Document, len(layers)), make([]error, len(layers))
@@ -227,10 +227,10 @@ func (a *artifact) fetch(ctx context.Context, version string, before []Document)
 	}
 	group.Wait()
 	if err := cmp.Or(errs...); err != nil { // the first one, so that the same failure has the same message
-		return nil, "", err
+		return state{}, err
 	}
 	documents, err = a.keep(documents)
-	return documents, string(desc.Digest), err
+	return state{documents, string(desc.Digest)}, err
 }
 
 var errNoArtifact = errors.New("the registry has no such repository, tag or digest")
@@ -282,9 +282,9 @@ func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, erro
 		return nil, err
 	}
 	a.keep = r.keepDefinitions
-	documents, _, err := a.fetch(ctx, "", nil)
+	now, err := a.fetch(ctx, state{})
 	if err != nil {
 		return nil, fmt.Errorf("read definitions %q: %w", arg, err)
 	}
-	return documents, nil
+	return now.documents, nil
 }

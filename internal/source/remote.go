@@ -21,9 +21,9 @@ import (
 	"signpost/internal/readfile"
 )
 
-// fetchFunc returns the current documents of a remote source and their version. If the version has not changed, it
-// returns no documents. The text of unchanged ones may come from before.
-type fetchFunc func(ctx context.Context, version string, before []Document) (documents []Document, next string, err error)
+// fetchFunc returns the current state of a remote source. It is the one before if the version has not changed, and may have
+// texts of it otherwise.
+type fetchFunc func(ctx context.Context, before state) (state, error)
 
 // fetchTimeout limits one attempt, so that a registry that hangs counts as down.
 const fetchTimeout = time.Minute
@@ -36,13 +36,16 @@ type Remote struct {
 
 	hurry chan struct{}
 
-	mu        sync.Mutex // never held while waiting for the network
-	documents []Document // nil until the first success
-	changed   bool       // since the last Read
-	read      []Document // what the last Read returned
-	readAs    string     // the version of that
-	version   string
-	err       error // of the last attempt
+	mu     sync.Mutex // never held while waiting for the network
+	latest state      // empty until the first success
+	read   state      // what the last Read returned
+	err    error      // of the last attempt
+}
+
+// state is what a remote source had at one time.
+type state struct {
+	documents []Document
+	version   string // a digest, or the ETag of an address; empty if that is not known, as of what was restored
 }
 
 // newRemote returns a source that is cached in a directory, unless that is empty. The file name is a hash of the
@@ -63,28 +66,32 @@ func (r *Remote) Name() string { return r.name }
 func (r *Remote) Read() ([]Document, bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	changed := r.changed
-	r.changed, r.read, r.readAs = false, r.documents, r.version
-	return slices.Clone(r.documents), changed, r.err
+	changed := r.changed()
+	r.read = r.latest
+	return slices.Clone(r.read.documents), changed, r.err
 }
 
-// Version identifies what Read returned: a digest, or the ETag of an address. It is empty where that is not known, as of
-// what was restored.
+// changed reports whether there are other documents than Read returned last.
+func (r *Remote) changed() bool {
+	return !slices.EqualFunc(r.latest.documents, r.read.documents, sameDocument)
+}
+
+// Version identifies what Read returned, if that is known: a digest, or the ETag of an address.
 func (r *Remote) Version() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.readAs
+	return r.read.version
 }
 
 // Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time, and when
 // ctx ends at the latest. Updates are all or nothing.
 func (r *Remote) Fetch(ctx context.Context) bool {
 	r.mu.Lock()
-	version, before := r.version, r.documents
+	before := r.latest
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
 	defer cancel()
-	documents, version, err := r.fetch(ctx, version, before)
+	now, err := r.fetch(ctx, before)
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,11 +100,8 @@ func (r *Remote) Fetch(ctx context.Context) bool {
 		r.err = fmt.Errorf("fetch definition %q: %w", r.name, err)
 		return last == nil || last.Error() != r.err.Error()
 	}
-	if documents != nil {
-		r.changed = r.changed || !slices.EqualFunc(documents, r.documents, sameDocument)
-		r.documents, r.version = documents, version
-	}
-	return last != nil || r.changed
+	r.latest = now
+	return last != nil || r.changed()
 }
 
 // Hurry makes Poll fetch immediately.
@@ -133,7 +137,7 @@ func (r *Remote) Poll(ctx context.Context, ticks <-chan time.Time, arrived chan<
 
 func sameDocument(a, b Document) bool { return a.Name == b.Name && a.Sum == b.Sum }
 
-// maxCached limits what is cached for one source: the largest artifact, plus JSON escapes.
+// maxCached limits what is read from the cache for one source: the largest artifact, plus JSON escapes.
 const maxCached = 2 * maxArtifact
 
 // cachedDocument is a document in the cache.
@@ -147,7 +151,7 @@ type cachedDocument struct {
 // previous one is intact. Without a cache nothing is stored.
 func (r *Remote) Keep() error {
 	r.mu.Lock()
-	documents := r.read
+	documents := r.read.documents
 	r.mu.Unlock()
 	if r.cache == "" || len(documents) == 0 {
 		return nil
@@ -159,9 +163,6 @@ func (r *Remote) Keep() error {
 	text, err := json.Marshal(cached)
 	if err != nil {
 		return err
-	}
-	if len(text) > maxCached {
-		return fmt.Errorf("write %q: %d bytes are more than the cache takes, %d MiB", r.cache, len(text), maxCached>>20)
 	}
 	if err := os.MkdirAll(filepath.Dir(r.cache), 0o700); err != nil {
 		return err
@@ -198,7 +199,7 @@ func (r *Remote) Restore() (bool, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.documents, r.version, r.changed = documents, "", true
+	r.latest = state{documents: documents}
 	return true, nil
 }
 

@@ -84,12 +84,12 @@ func TestDirectories(t *testing.T) {
 func TestPoll(t *testing.T) {
 	ticks, arrived, news := make(chan time.Time), make(chan bool), make(chan bool)
 	version := 0
-	source := newRemote("x", "x", "", func(context.Context, string, []Document) ([]Document, string, error) {
+	source := newRemote("x", "x", "", func(_ context.Context, before state) (state, error) {
 		if !<-news {
-			return nil, "", nil
+			return before, nil
 		}
 		version++
-		return []Document{{Sum: Sum(fmt.Sprint(version))}}, "", nil
+		return state{documents: []Document{{Sum: Sum(fmt.Sprint(version))}}}, nil
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
