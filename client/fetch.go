@@ -8,6 +8,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,9 +17,8 @@ import (
 	"net/url"
 	"time"
 
-	"signpost/internal/httpurl"
-
 	"signpost"
+	"signpost/internal/httpurl"
 )
 
 const (
@@ -89,7 +89,7 @@ func FetchManifest(ctx context.Context, address string, opts Options) (signpost.
 // ReadManifest parses the body of a response as a manifest. The error says plainly what it is instead.
 func ReadManifest(body []byte) (signpost.Manifest, error) {
 	var m signpost.Manifest
-	text := bytes.Trim(bytes.TrimPrefix(body, []byte("\ufeff")), jsonSpace)
+	text := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	switch {
 	case len(text) == 0:
 		return m, errors.New("the response is empty")
@@ -106,25 +106,11 @@ func ReadManifest(body []byte) (signpost.Manifest, error) {
 	return m, nil
 }
 
-// jsonSpace is the white space that JSON allows around a value.
-const jsonSpace = " \t\r\n"
+// jsonKinds names the types of JSON texts by their first byte. Other texts are numbers.
+var jsonKinds = map[byte]string{'{': "an object", '[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}
 
 // jsonKind names the type of a JSON text.
-func jsonKind(text []byte) string {
-	switch text[0] {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	}
-	return "a number"
-}
+func jsonKind(text []byte) string { return cmp.Or(jsonKinds[text[0]], "a number") }
 
 // newGet returns the request for a manifest.
 func newGet(ctx context.Context, u *url.URL) *http.Request {
