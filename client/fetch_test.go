@@ -1,10 +1,12 @@
 package client
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +27,8 @@ func TestFetch(t *testing.T) {
 	const doc = `{"endpoints":{}}`
 	mux := http.NewServeMux()
 	mux.HandleFunc("/plain", func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet || r.Header.Get("User-Agent") != "signpost" || r.Header.Get("Accept") != "application/json" {
+		fetched := r.URL.RawQuery == "" // Send has ctx in it
+		if r.Method != http.MethodGet || r.Header.Get("User-Agent") != "signpost" || fetched && r.Header.Get("Accept") != "application/json" {
 			t.Errorf("request %s with %v", r.Method, r.Header)
 		}
 		answer(200, doc, "Signpost-Revision: abc")(w, r)
@@ -44,28 +48,22 @@ func TestFetch(t *testing.T) {
 	mux.HandleFunc("/cut", cutOff)
 	mux.HandleFunc("/endless", endless)
 	server := serve(t, mux, false)
-	for _, test := range []struct{ path, err string }{ // without an error, the body is doc
-		{"/plain", ""},
-		{"/gzip", ""},
-		{"/moved", `: the address redirects to "` + server.URL + `/plain"`},
-		{"/choices", ": the response is 300 Multiple Choices, not 200 OK"},
-		{"/made", ": the response is 201 Created, not 200 OK"},
-		{"/cut", ": unexpected EOF"},
-		{"/endless", ": the response is larger than 64 MiB"},
-		{"/slow", ": no response in time: "},
-	} {
-		address := server.URL + test.path
-		answer, err := Fetch(t.Context(), address, Options{limit: 1000, Transport: stalling})
-		if test.err == "" {
-			if err != nil || string(answer.Body) != doc || answer.Header.Get("Signpost-Revision") != "abc" || answer.Status != http.StatusOK {
-				t.Errorf("got %+v, %v", answer, err)
+	opts := Options{limit: 1000, Transport: stalling}
+	testkit.Cases(t, "testdata/responses.golden", func(path string) string {
+		describe := func(a *Answer, err error) string {
+			if a == nil {
+				return err.Error()
 			}
-			continue
+			return fmt.Sprintf("%d, revision %q, truncated %v, redirect %q, %d bytes %s, %v", a.Status, a.Header.Get("Signpost-Revision"), a.Truncated,
+				a.Redirect, len(a.Body), bytes.TrimSpace(a.Body), err)
 		}
-		if want := `fetch "` + address + `"` + test.err; answer != nil || err == nil || !strings.HasPrefix(err.Error(), want) || strings.Count(err.Error(), address) != 1 && test.path != "/moved" {
-			t.Errorf("got %v and error %v, want %s", answer, err, want)
+		req := testkit.Must(NewRequest(t.Context(), endpoint(server.URL+path, items(tokenItem)), Call{Context: map[string]any{"token": secret}}))(t)
+		text := "Fetch: " + describe(Fetch(t.Context(), server.URL+path, opts)) + "\nSend: " + describe(Send(req, opts))
+		if shows(text) {
+			t.Errorf("%s shows a context value: %s", path, text)
 		}
-	}
+		return strings.ReplaceAll(text, server.URL, "SERVER")
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Fetch(ctx, server.URL+"/plain", Options{}); !errors.Is(err, context.Canceled) {
@@ -75,63 +73,22 @@ func TestFetch(t *testing.T) {
 	if _, err := Fetch(t.Context(), secure.URL+"/plain", Options{}); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("an unknown certificate: %v", err)
 	}
-
-	for path, want := range map[string]string{
-		"/moved":        "301, 0 bytes, false, " + server.URL + "/plain, <nil>",
-		"/bad-redirect": `failed to parse Location header`,
-		"/exact":        "200, 1000 bytes, false, , <nil>",
-		"/endless":      "200, 1000 bytes, true, , <nil>",
-		"/cut":          "200, 1 bytes, false, , send request: unexpected EOF",
-		"/slow":         "send request: context deadline exceeded",
-		"/drip":         "200, 10 bytes, false, , send request: context deadline exceeded",
-	} {
-		req := testkit.Must(NewRequest(t.Context(), endpoint(server.URL+path, items(tokenItem)), Call{Context: map[string]any{"token": secret}}))(t)
-		a, err := Send(req, Options{limit: 1000, Transport: stalling})
-		got := fmt.Sprint(err)
-		if a != nil {
-			got = fmt.Sprintf("%d, %d bytes, %v, %s, %v", a.Status, len(a.Body), a.Truncated, a.Redirect, err)
-		}
-		if !strings.Contains(got, want) || shows(got) {
-			t.Errorf("%s: %s, want %s", path, got, want)
-		}
-	}
 }
 
+// TestFetchManifest fetches manifests. A case is the status and the body of a response.
 func TestFetchManifest(t *testing.T) {
-	const object = `{"endpoints":{"https://feeds.example.com/v1/feeds":{"name":"Feeds","method":"get","mime_type":"application/json",` +
-		`"context_obj":[{"key":"a","type":"header","required":true,"mapper":null,"x":1}],"new_field":{}}}}`
-	for _, test := range []struct {
-		status    int
-		body, err string
-	}{
-		{200, object, ""}, // lenient: extensions are not an error
-		{200, "\ufeff" + object, ""},
-		{200, "", "the response is empty"},
-		{200, "<!doctype html>", "the response is HTML, not a manifest"},
-		{200, "endpoints: {}", "the response is not JSON"},
-		{200, "[]", "the manifest must be a JSON object, not an array"},
-		{200, `"ok"`, "the manifest must be a JSON object, not a string"},
-		{200, "7", "the manifest must be a JSON object, not a number"},
-		{200, "true", "the manifest must be a JSON object, not a boolean"},
-		{200, "null", "the manifest must be a JSON object, not null"},
-		{200, "{}", `the response is not a manifest: manifest has no "endpoints" object`},
-		{503, object, "the response is 503 Service Unavailable, not 200 OK"},
-	} {
-		address := serve(t, answer(test.status, test.body), false).URL + "/v1/endpoints-manifest"
-		m, err := FetchManifest(t.Context(), address, Options{})
-		if test.err == "" {
-			if err != nil || len(m.Endpoints) != 1 || m.Endpoints[0].ContextObj[0].Type != "header" {
-				t.Errorf("%s: %+v, %v", test.body, m, err)
-			}
-			continue
+	testkit.Cases(t, "testdata/manifests.golden", func(line string) string {
+		code, body, _ := strings.Cut(line, " ")
+		status := testkit.Must(strconv.Atoi(code))(t)
+		m, err := FetchManifest(t.Context(), address, Options{Transport: inMemory(answer(status, body))})
+		if failed, ok := errors.AsType[*StatusError](err); ok != (status != 200) || ok && failed.Status != status {
+			t.Errorf("%s: the error is %#v", line, err)
 		}
-		if want := fmt.Sprintf("fetch %q: %s", address, test.err); err == nil || err.Error() != want {
-			t.Errorf("%s:\n got %v\nwant %s", test.body, err, want)
+		if err != nil {
+			return err.Error()
 		}
-		if status, ok := errors.AsType[*StatusError](err); ok != (test.status != 200) || ok && status.Status != test.status {
-			t.Errorf("%s: the status is %+v", test.body, status)
-		}
-	}
+		return string(testkit.Must(json.Marshal(m))(t))
+	})
 }
 
 // TestSendReleases checks that every response is closed and the timer of its request stopped, so that neither leaks.

@@ -1,10 +1,13 @@
 package client
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"signpost/internal/testkit"
 )
 
 func TestEachText(t *testing.T) {
@@ -32,13 +35,8 @@ func TestEachText(t *testing.T) {
 }
 
 func TestIsError(t *testing.T) {
-	for text, want := range map[string]bool{
-		`{"error": "x"}`: true, `{"errors": [], "status": 500}`: true, `{"message": "x"}`: false, `{"error": null, "entry": []}`: false, `{}`: false,
-		`{"type": "feed", "title": "x"}`: false, `{"error": {"error": 1}, "timestamp": 1, "path": "/"}`: true,
-	} {
-		object, _ := decodeJSON([]byte(text))
-		if got := isError(object.(map[string]any)); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
+	testkit.Cases(t, "testdata/errors.golden", func(text string) string {
+		object := testkit.Must(decodeJSON([]byte(text)))(t)
+		return fmt.Sprint(isError(object.(map[string]any)))
+	})
 }
