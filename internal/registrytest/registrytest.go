@@ -19,7 +19,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -42,7 +41,6 @@ type Registry struct {
 	Config    string // directory for DOCKER_CONFIG, with the credentials
 
 	test    testing.TB
-	proxy   http.Handler
 	program string
 	dir     string // its files, and the socket on which it listens
 	stop    func()
@@ -59,7 +57,7 @@ func Start(t testing.TB) *Registry {
 	r.write("htpasswd", User+":"+string(hash)+"\n")
 	r.Start()
 
-	r.proxy = &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(&url.URL{Scheme: "http", Host: "registry"})
 			p.SetXForwarded() // for upload URLs
@@ -75,7 +73,7 @@ func Start(t testing.TB) *Registry {
 		fault := r.fault
 		r.mu.Unlock()
 		if fault == nil || !fault(w, req) {
-			r.proxy.ServeHTTP(w, req)
+			proxy.ServeHTTP(w, req)
 		}
 	})
 	secure := r.Serve(front)
@@ -98,23 +96,6 @@ func (r *Registry) Serve(handler http.Handler) *httptest.Server {
 	s.StartTLS()
 	r.test.Cleanup(s.Close)
 	return s
-}
-
-// RedirectBlobs makes the registry redirect requests for blobs to another host, as large registries do. That host passes
-// each request to seen first, and needs no credentials.
-func (r *Registry) RedirectBlobs(seen func(*http.Request)) {
-	storage := r.Serve(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		seen(req)
-		req.SetBasicAuth(User, Password)
-		r.proxy.ServeHTTP(w, req)
-	})).URL
-	r.Fail(func(w http.ResponseWriter, req *http.Request) bool {
-		if req.Method != http.MethodGet || !strings.Contains(req.URL.Path, "/blobs/sha256:") {
-			return false
-		}
-		http.Redirect(w, req, storage+req.URL.Path+"?signature=x", http.StatusTemporaryRedirect)
-		return true
-	})
 }
 
 func (r *Registry) socket() string { return filepath.Join(r.dir, "socket") }
