@@ -27,17 +27,12 @@ type Violation struct {
 	Message string // explanation; it may quote the feed
 }
 
-// feed is the response of a JSON endpoint. The body itself is not kept.
-type feed struct {
-	header   http.Header
-	problems []Result // what is wrong with its shape
-}
-
-// readFeed extracts what the checks of feeds need from a response, which is JSON unless it is truncated.
+// readFeed extracts what the checks of feeds need from a response, which is JSON unless it is truncated. The body itself is
+// not kept.
 func (c *checker) readFeed(p *probe, answer *Answer) {
-	p.feed = &feed{header: answer.Header}
+	p.feed = answer.Header
 	add := func(status Status, hint, format string, args ...any) {
-		p.feed.problems = append(p.feed.problems,
+		p.problems = append(p.problems,
 			Result{Status: status, Endpoint: p.endpoint.URL, Message: p.at() + fmt.Sprintf(format, args...), Hint: hint})
 	}
 	tree, _ := decodeJSON(answer.Body)
@@ -70,7 +65,7 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 func (c *checker) checkFeeds(context.Context) {
 	before := len(c.results)
 	for _, p := range c.feeds() {
-		c.results = append(c.results, p.feed.problems...)
+		c.results = append(c.results, p.problems...)
 	}
 	if len(c.results) == before {
 		shape := "a JSON object"
@@ -85,7 +80,7 @@ func (c *checker) checkFeeds(context.Context) {
 func (c *checker) checkFeedCORS(context.Context) {
 	var none, several []*probe
 	for _, p := range c.feeds() {
-		allowed := strings.Join(p.feed.header.Values("Access-Control-Allow-Origin"), ", ")
+		allowed := strings.Join(p.feed.Values("Access-Control-Allow-Origin"), ", ")
 		switch {
 		case allowed == "*" || allowed == appOrigin:
 		case strings.ContainsAny(allowed, ", "):
@@ -119,7 +114,7 @@ func (c *checker) checkFeedCache(context.Context) {
 		return
 	}
 	shared := slices.DeleteFunc(personal, func(p *probe) bool {
-		directives := listed(p.feed.header, "Cache-Control")
+		directives := listed(p.feed, "Cache-Control")
 		return !slices.Contains(directives, "public") && !slices.Contains(directives, "s-maxage")
 	})
 	if len(shared) > 0 {

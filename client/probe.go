@@ -36,11 +36,12 @@ type probe struct {
 	sent     map[string]any // context values in the request
 	link     *link          // where its URL was found; nil for the URL of the endpoint itself
 
-	result Result
-	status int     // 0 if there is no complete response
-	proxy  bool    // Signpost itself wrote the response
-	feed   *feed   // nil if the response is not a feed
-	links  []*link // of the feed, until they have been sorted
+	result   Result
+	status   int         // 0 if there is no complete response
+	proxy    bool        // Signpost itself wrote the response
+	feed     http.Header // header of the response if it is a feed, or nil
+	problems []Result    // what is wrong with the shape of the feed
+	links    []*link     // of the feed, until they have been sorted
 }
 
 // set fills in the result.
