@@ -19,7 +19,7 @@ import (
 
 // TestCheckSignpost checks Signpost's own server.
 func TestCheckSignpost(t *testing.T) {
-	v1 := testkit.Must(signpost.Compile(signpost.NewManifest(endpoint("https://{{host}}/v1/feeds"))))(t)
+	v1 := testkit.Must(signpost.Compile(signpost.NewManifest(endpoint("/v1/feeds"))))(t)
 	handler := testkit.Must(server.New(server.Options{}, server.Service{Versions: map[string]*signpost.Template{"v1": v1}}))(t)
 	mux := http.NewServeMux()
 	mux.Handle("/v1/endpoints-manifest", handler)
@@ -134,7 +134,7 @@ func TestLint(t *testing.T) {
 	opts.Transport = inMemory(answer(200, `{"endpoints": {"https://feeds.example.com/v1/feeds": {"name": 7}}}`, jsonType))
 	expect(t, one(t, check(t, address, opts), "host"), "skipped: the manifest has no URLs", "")
 	opts.Lint = func([]byte) (signpost.Manifest, []signpost.Finding) {
-		return signpost.NewManifest(endpoint("https://feeds.example.com/v1/feeds")), nil
+		return signpost.NewManifest(endpoint("=https://feeds.example.com/v1/feeds")), nil
 	}
 	expect(t, one(t, check(t, address, opts), "host"), "passed: ", "")
 }

@@ -57,7 +57,7 @@ func TestFetch(t *testing.T) {
 			return fmt.Sprintf("%d, revision %q, truncated %v, redirect %q, %d bytes %s, %v", a.Status, a.Header.Get("Signpost-Revision"), a.Truncated,
 				a.Redirect, len(a.Body), bytes.TrimSpace(a.Body), err)
 		}
-		req := testkit.Must(NewRequest(t.Context(), endpoint(server.URL+path, items(tokenItem)), Call{Context: map[string]any{"token": secret}}))(t)
+		req := testkit.Must(NewRequest(t.Context(), endpoint("="+server.URL+path+" token!"), Call{Context: map[string]any{"token": secret}}))(t)
 		text := "Fetch: " + describe(Fetch(t.Context(), server.URL+path, opts)) + "\nSend: " + describe(Send(req, opts))
 		if shows(text) {
 			t.Errorf("%s shows a context value: %s", path, text)

@@ -111,7 +111,7 @@ func (s *services) set(line string) {
 	case "send-to":
 		s.opts.SendTo, _ = url.Parse(value)
 	case "registered":
-		s.opts.Registered = append(s.opts.Registered, signpost.NewManifest(endpoint(value)))
+		s.opts.Registered = append(s.opts.Registered, signpost.NewManifest(endpoint("="+value)))
 	case "schema": // a feed holds its violations, each a pointer and a message
 		s.opts.FeedSchema = func(feed any) (violations []Violation) {
 			found, _ := feed.(map[string]any)["violations"].([]any)

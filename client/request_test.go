@@ -17,11 +17,12 @@ import (
 )
 
 func TestDefaults(t *testing.T) {
-	e := endpoint("https://feeds.example.com/v1", modifiers(
+	e := endpoint("=https://feeds.example.com/v1")
+	e.Modifiers = []signpost.Modifier{
 		signpost.Text(input("text", "a b")), signpost.Text(input("empty", "")), signpost.Text(input("none", nil)),
 		signpost.Number(input("zero", 0)), signpost.Number(input("large", 1000000.0)), signpost.Number(input("exact", json.Number("20.0"))),
 		signpost.Boolean(input("off", false)), signpost.Select(input("sort", "newest", "newest", "title")),
-	))
+	}
 	want := map[string]string{"text": "a b", "empty": "", "zero": "0", "large": "1000000", "exact": "20.0", "off": "false", "sort": "newest"}
 	if diff := cmp.Diff(want, Defaults(e)); diff != "" {
 		t.Error(diff)
@@ -38,7 +39,7 @@ func TestNewRequest(t *testing.T) {
 		before, after, _ := strings.Cut(line, " {")
 		var call Call
 		testkit.OK(t, json.Unmarshal([]byte("{"+after), &call))
-		e := testkit.Endpoints(before)[0]
+		e := endpoint(before)
 		e.Modifiers = controls
 		req, err := NewRequest(t.Context(), e, call)
 		if err != nil && shows(err.Error()) {
@@ -52,7 +53,7 @@ func TestNewRequest(t *testing.T) {
 		}
 		return req.URL.String()
 	})
-	_, err := NewRequest(t.Context(), endpoint(origin, method("delete")), Call{})
+	_, err := NewRequest(t.Context(), signpost.Endpoint{URL: origin, Method: "delete"}, Call{})
 	if want := `endpoint "https://feeds.example.com" has method "delete", which is not "get" or "post"`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -69,39 +70,32 @@ func shows(text string) bool {
 
 // TestNewRequestContext reads the context keys of requests as a service does, with package contextkeys.
 func TestNewRequestContext(t *testing.T) {
-	token := signpost.ContextItem{Key: "login.token", Type: signpost.ContextCtx, Required: true}
-	profile := signpost.ContextItem{Key: "profile", Type: signpost.ContextBodyParam, Mapper: "user"}
-	device := signpost.ContextItem{Key: "device", Type: signpost.ContextCtx, Mapper: "dev"}
 	values := map[string]any{"login.token": secret + " +/=é", "profile": "a&b", "device": 7}
-	const base = "https://feeds.example.com/v1"
-	for _, test := range []struct {
-		contentType string
-		e           signpost.Endpoint
-	}{
-		{"", endpoint(base, items(token, device))},
-		{"application/json", endpoint(base, items(token, device, profile), post)},
-		{signpost.MIMEForm, endpoint(base, items(token, device, profile), post, mimeType(signpost.MIMEForm))},
-		{"", endpoint(base, post)},
+	for text, contentType := range map[string]string{
+		"=https://feeds.example.com/v1 login.token! device=dev":                             "",
+		"post =https://feeds.example.com/v1 login.token! device=dev body.profile=user":      "application/json",
+		"post form =https://feeds.example.com/v1 login.token! device=dev body.profile=user": signpost.MIMEForm,
+		"post =https://feeds.example.com/v1":                                                "",
 	} {
-		given := make(map[string]any)
-		for _, item := range test.e.ContextObj {
+		e, given := endpoint(text), make(map[string]any)
+		for _, item := range e.ContextObj {
 			given[item.Key] = values[item.Key]
 		}
-		req, err := NewRequest(t.Context(), test.e, Call{Context: given})
-		if err != nil || req.Header.Get("Content-Type") != test.contentType {
-			t.Fatalf("%+v: %v, %v", test.e, req, err)
+		req, err := NewRequest(t.Context(), e, Call{Context: given})
+		if err != nil || req.Header.Get("Content-Type") != contentType {
+			t.Fatalf("%s: %v, %v", text, req, err)
 		}
 		called := false
-		contextkeys.Middleware(test.e.ContextObj)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		contextkeys.Middleware(e.ContextObj)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			called = true
 			for key, value := range given {
 				if got, ok := contextkeys.FromContext(r.Context()).Text(key); !ok || got != fmt.Sprint(value) {
-					t.Errorf("%+v: the service gets %q as %s", test.e, got, key)
+					t.Errorf("%s: the service gets %q as %s", text, got, key)
 				}
 			}
 		})).ServeHTTP(httptest.NewRecorder(), req)
 		if !called {
-			t.Errorf("%+v: rejected", test.e)
+			t.Errorf("%s: rejected", text)
 		}
 	}
 }
@@ -114,8 +108,8 @@ func TestNewRequestAccept(t *testing.T) {
 		"Application/X-WWW-Form-Urlencoded;": "*/*",
 		"":                                   "*/*",
 	} {
-		for _, change := range []func(*signpost.Endpoint){post, func(*signpost.Endpoint) {}} {
-			req, err := NewRequest(t.Context(), endpoint("https://feeds.example.com/v1", mimeType(declared), change), Call{})
+		for _, method := range []string{signpost.MethodGet, signpost.MethodPost} {
+			req, err := NewRequest(t.Context(), signpost.Endpoint{URL: origin, Method: method, MIMEType: declared}, Call{})
 			if err != nil || req.Header.Get("Accept") != want || req.Header.Get("User-Agent") != "signpost" {
 				t.Errorf("%q: %v, %v, want %s", declared, req.Header, err, want)
 			}

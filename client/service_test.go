@@ -35,31 +35,8 @@ const (
 	jsonType = "Content-Type: application/json"
 )
 
-var tokenItem = signpost.ContextItem{Key: "token", Type: signpost.ContextCtx, Required: true}
-
-func endpoint(url string, change ...func(*signpost.Endpoint)) signpost.Endpoint {
-	e := signpost.Endpoint{URL: url, Name: "Feeds", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
-	for _, f := range change {
-		f(&e)
-	}
-	return e
-}
-
-func modifiers(m ...signpost.Modifier) func(*signpost.Endpoint) {
-	return func(e *signpost.Endpoint) { e.Modifiers = m }
-}
-
-func items(c ...signpost.ContextItem) func(*signpost.Endpoint) {
-	return func(e *signpost.Endpoint) { e.ContextObj = c }
-}
-
-func method(m string) func(*signpost.Endpoint) { return func(e *signpost.Endpoint) { e.Method = m } }
-
-var post = method(signpost.MethodPost)
-
-func mimeType(m string) func(*signpost.Endpoint) {
-	return func(e *signpost.Endpoint) { e.MIMEType = m }
-}
+// endpoint returns an endpoint as testkit.Endpoints reads it.
+func endpoint(text string) signpost.Endpoint { return testkit.Endpoints(text)[0] }
 
 func input(key string, value any, options ...string) signpost.ModifierInput {
 	in := signpost.ModifierInput{ID: key, Name: key, Key: key, Label: key, DefaultValue: value}
@@ -168,7 +145,9 @@ func aborts(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 func newService(feeds map[string]http.HandlerFunc, paths ...string) http.Handler {
 	var endpoints []signpost.Endpoint
 	for i, path := range paths {
-		endpoints = append(endpoints, endpoint("https://"+asked+path, func(e *signpost.Endpoint) { e.Name = fmt.Sprintf("Feed %d", i) }))
+		e := endpoint("=https://" + asked + path)
+		e.Name = fmt.Sprintf("Feed %d", i)
+		endpoints = append(endpoints, e)
 	}
 	manifest, _ := json.Marshal(signpost.NewManifest(endpoints...))
 	mux := http.NewServeMux()
