@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -15,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,7 +23,6 @@ import (
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 
-	"signpost/definition"
 	"signpost/internal/registrytest"
 	"signpost/internal/testkit"
 )
@@ -264,42 +263,6 @@ func TestRegistryFaults(t *testing.T) {
 	close(hangs)
 	front.Fail(nil)
 
-	// Artifacts of other kinds, pushed as they are.
-	a := testkit.Must(registry.artifact(target, false))(t)
-	layer := func(title string, size int64) ocispec.Descriptor {
-		d := ocispec.Descriptor{MediaType: "application/yaml", Digest: digest.FromString(definitionText), Size: int64(len(definitionText))}
-		if size > 0 {
-			d.Size = size
-		}
-		if title != "" {
-			d.Annotations = map[string]string{ocispec.AnnotationTitle: title}
-		}
-		return d
-	}
-	layers := func(all ...ocispec.Descriptor) func(*ocispec.Manifest) {
-		return func(m *ocispec.Manifest) { m.Layers = all }
-	}
-	for want, change := range map[string]func(*ocispec.Manifest){
-		`the artifact has the type "application/vnd.example", not "` + ArtifactType + `": signpost push makes one`: func(m *ocispec.Manifest) { m.ArtifactType = "application/vnd.example" },
-		`the artifact has the type "application/vnd.oci.empty.v1+json"`:                                            func(m *ocispec.Manifest) { m.ArtifactType = "" },
-		`layer "../../etc/passwd.yaml": the path leaves the directory`:                                             layers(layer("../../etc/passwd.yaml", 0)),
-		`layer "/etc/passwd.yaml": the path leaves the directory`:                                                  layers(layer("/etc/passwd.yaml", 0)),
-		`layer "..\\x.yaml": the path leaves the directory`:                                                        layers(layer(`..\x.yaml`, 0)),
-		"layer 1 has no title":         layers(layer("", 0)),
-		`layer "a.yaml" is duplicated`: layers(layer("a.yaml", 0), layer("a.yaml", 0)),
-		`layer "a.yaml" has 67108865 bytes, more than the 64 MiB of a definition`:  layers(layer("a.yaml", definition.MaxSize+1)),
-		`layer "c.yaml": the registry sent content that does not match its digest`: layers(layer("c.yaml", 5)),
-		"the directory holds no .yaml, .yml or .json file":                         layers(),
-	} {
-		manifest, _, err := pack(documentsOf(good))
-		testkit.OK(t, err)
-		change(&manifest)
-		body := testkit.Must(json.Marshal(manifest))(t)
-		desc := ocispec.Descriptor{MediaType: manifest.MediaType, Digest: digest.FromBytes(body), Size: int64(len(body))}
-		testkit.OK(t, a.repo.Manifests().PushReference(t.Context(), desc, bytes.NewReader(body), "prod"))
-		check("another artifact", want, t.Context())
-	}
-
 	// The registry goes down, and comes back.
 	front.Stop()
 	check("gone", "the connection was closed without a response", t.Context())
@@ -397,13 +360,34 @@ func TestRegistryArguments(t *testing.T) {
 	})
 }
 
-// TestManyLayers checks that a manifest of many empty layers is rejected before it takes memory.
-func TestManyLayers(t *testing.T) {
-	body := `{"layers": [` + strings.Repeat("{},", 3*maxFiles) + `{}]}`
-	header := http.Header{"Content-Type": {ocispec.MediaTypeImageManifest}, "Docker-Content-Digest": {digest.FromString(body).String()}}
-	transport := roundTrip(func(req *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Request: req, Header: header, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}, nil
+// registryOf returns a registry that answers every request with the manifest of an artifact.
+func registryOf(manifest string) Registry {
+	header := http.Header{"Content-Type": {ocispec.MediaTypeImageManifest}, "Docker-Content-Digest": {digest.FromString(manifest).String()}}
+	return Registry{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		body := io.NopCloser(strings.NewReader(manifest))
+		return &http.Response{StatusCode: 200, Request: req, Header: header, ContentLength: int64(len(manifest)), Body: body}, nil
+	})}
+}
+
+// TestOtherArtifacts reads artifacts that are not as push makes them. A case is the artifact type, and the titles and sizes of
+// its layers.
+func TestOtherArtifacts(t *testing.T) {
+	testkit.Cases(t, "testdata/layers.golden", func(line string) string {
+		manifest, _, err := pack(nil)
+		testkit.OK(t, err)
+		kind, layers, _ := strings.Cut(line, " ")
+		manifest.ArtifactType = strings.TrimPrefix(kind, "none")
+		for word := range strings.FieldsSeq(layers) {
+			title, size, _ := strings.Cut(word, "=")
+			manifest.Layers = append(manifest.Layers, ocispec.Descriptor{
+				MediaType: "application/yaml", Digest: digest.FromString(definitionText), Size: testkit.Must(strconv.ParseInt(size, 10, 64))(t),
+				Annotations: map[string]string{ocispec.AnnotationTitle: title},
+			})
+		}
+		_, err = readFrom(t, registryOf(string(testkit.Must(json.Marshal(manifest))(t))), "oci://oci.example.com/feeds:prod")
+		return fmt.Sprint(err)
 	})
-	_, err := readFrom(t, Registry{Transport: transport}, "oci://oci.example.com/feeds:prod")
+	// Many empty layers would take much memory.
+	_, err := readFrom(t, registryOf(`{"layers": [`+strings.Repeat("{},", 3*maxFiles)+`{}]}`), "oci://oci.example.com/feeds:prod")
 	fails(t, "many layers", err, "the artifact has more than 20000 layers")
 }
