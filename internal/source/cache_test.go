@@ -15,7 +15,7 @@ import (
 func TestCache(t *testing.T) {
 	dir := t.TempDir()
 	source := func(address, text string) *Remote {
-		return newRemote(address, address, dir, func(context.Context, state) (state, error) {
+		return newRemote(address, dir, func(context.Context, state) (state, error) {
 			return state{[]Document{{Name: address + "/a.yaml", Path: "a.yaml", Text: []byte(text), Sum: digest.FromBytes([]byte(text))}}, "1"}, nil
 		})
 	}

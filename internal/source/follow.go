@@ -42,7 +42,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if err != nil || u.Host == "" {
 				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", Shown(arg))
 			}
-			all = append(all, newRemote(Shown(arg), arg, opts.CacheDir, fetchAddress(arg, opts)))
+			all = append(all, newRemote(arg, opts.CacheDir, fetchAddress(arg, opts)))
 		case IsRegistry(arg):
 			registry := Registry{Transport: opts.Transport, UserAgent: opts.UserAgent}
 			a, err := registry.artifact(arg, false)
@@ -50,7 +50,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 				return nil, err
 			}
 			a.keep = (&Reader{Note: opts.Note}).keepDefinitions
-			all = append(all, newRemote(arg, arg, opts.CacheDir, a.fetch))
+			all = append(all, newRemote(arg, opts.CacheDir, a.fetch))
 		default:
 			all = append(all, &local{path: arg, note: opts.Note})
 		}

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,11 +49,11 @@ type state struct {
 
 // newRemote returns a source that is cached in a directory, unless that is empty. The file name is a hash of the
 // address, because a URL is not a valid file name.
-func newRemote(name, address, cacheDir string, fetch fetchFunc) *Remote {
-	r := &Remote{name: name, fetch: fetch, hurry: make(chan struct{}, 1)}
+func newRemote(address, cacheDir string, fetch fetchFunc) *Remote {
+	r := &Remote{name: Shown(address), fetch: fetch, hurry: make(chan struct{}, 1)}
 	if cacheDir != "" {
 		sum := sha256.Sum256([]byte(address))
-		r.cache = filepath.Join(cacheDir, hex.EncodeToString(sum[:16])+".definition")
+		r.cache = filepath.Join(cacheDir, fmt.Sprintf("%x.definition", sum[:16]))
 	}
 	return r
 }

@@ -84,8 +84,8 @@ func Directories(sources []Source) []string {
 	return DirectoriesOf(paths...)
 }
 
-// DirectoriesOf returns the directories to watch for changes to the named paths. What cannot be listed has none, but the
-// ticker finds it.
+// DirectoriesOf returns the directories to watch for changes to the named paths. A directory that cannot be listed has
+// none, but the ticker finds it.
 func DirectoriesOf(paths ...string) []string {
 	var dirs []string
 	for _, path := range paths {

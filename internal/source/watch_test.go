@@ -84,7 +84,7 @@ func TestDirectories(t *testing.T) {
 func TestPoll(t *testing.T) {
 	ticks, arrived, news := make(chan time.Time), make(chan bool), make(chan bool)
 	version := 0
-	source := newRemote("x", "x", "", func(_ context.Context, before state) (state, error) {
+	source := newRemote("x", "", func(_ context.Context, before state) (state, error) {
 		if !<-news {
 			return before, nil
 		}
