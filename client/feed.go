@@ -54,9 +54,9 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 			add(Failed, hint, "%s of the schema", spell.Count(more, "more violation"))
 		}
 	}
-	eachText(tree, nil, func(text string, way []step) {
-		if isLink(text, way) {
-			c.addLink(p, text, way)
+	eachText(tree, place{}, func(text string, at place) {
+		if isLink(text, at) {
+			c.addLink(p, text, at)
 		}
 	})
 }

@@ -24,12 +24,11 @@ const maxLinkResults = 20
 
 // link is an http(s) URL, or the path of one, in a feed.
 type link struct {
-	text    string
-	url     *url.URL
-	pointer string // location, as a JSON pointer
-	pattern string // the pointer with * for every index, to group similar links
+	text string
+	url  *url.URL
 
 	from     *probe       // the feed that contains it
+	at       place        // in that feed
 	problem  *linkProblem // nil if an endpoint answers for it
 	endpoint string       // URL of that endpoint, if it can be called
 }
@@ -50,21 +49,21 @@ var (
 
 // isLink reports whether text is an http(s) URL and nothing else, or looks like the path of one. The field id is for
 // identifiers, which may as well.
-func isLink(text string, way []step) bool {
+func isLink(text string, at place) bool {
 	scheme, _, absolute := strings.Cut(text, "://")
 	absolute = absolute && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
-	isID := len(way) > 0 && way[len(way)-1].key == "id"
+	isID := strings.HasSuffix(at.pointer, "/id")
 	relative := strings.HasPrefix(text, "/") && len(text) > 1 && text[1] != '/' && !isID
 	return (absolute || relative) && !strings.ContainsAny(text, " \t\r\n\"<>\\")
 }
 
 // addLink adds a link to the response that contains it, if it leads to a registered host, or if no device can call it.
-func (c *checker) addLink(p *probe, text string, way []step) {
+func (c *checker) addLink(p *probe, text string, at place) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return
 	}
-	l := &link{text: text, url: u, from: p}
+	l := &link{text: text, url: u, from: p, at: at}
 	name, err := host.Parse(u.Host)
 	match, answered := c.index.Match(text)
 	switch e, own := c.own[match.Endpoint]; {
@@ -82,7 +81,6 @@ func (c *checker) addLink(p *probe, text string, way []step) {
 		l.endpoint = e.URL
 	}
 	if c.kept += len(text) + 2*maxPointer; c.kept <= cmp.Or(c.opts.limit, maxKept) {
-		l.pointer, l.pattern = pointer(way)
 		p.links = append(p.links, l)
 	}
 }
@@ -141,17 +139,17 @@ func (c *checker) checkLinks(context.Context) {
 
 // similar groups links by their problem, endpoint and place.
 func similar(links []*link) (groups [][]*link) {
-	type place struct {
+	type kind struct {
 		problem           *linkProblem
 		endpoint, pattern string
 	}
-	group := make(map[place]int)
+	group := make(map[kind]int)
 	for _, l := range links {
-		at := place{l.problem, l.from.endpoint.URL, l.pattern}
-		i, ok := group[at]
+		of := kind{l.problem, l.from.endpoint.URL, l.at.pattern}
+		i, ok := group[of]
 		if !ok {
 			i, groups = len(groups), append(groups, nil)
-			group[at] = i
+			group[of] = i
 		}
 		groups[i] = append(groups[i], l)
 	}
@@ -163,7 +161,7 @@ func (c *checker) addBadLinks(links []*link) {
 	first := links[0]
 	what := first.place()
 	if len(links) > 1 {
-		what = fmt.Sprintf("%d links at %s, such as %s", len(links), first.from.shown(first.pattern), first.describe())
+		what = fmt.Sprintf("%d links at %s, such as %s", len(links), first.from.shown(first.at.pattern), first.describe())
 	}
 	r := c.add(first.problem.status, first.problem.hint, first.problem.message, what)
 	r.Endpoint = first.from.endpoint.URL
@@ -201,7 +199,7 @@ func (p *probe) at() string {
 func (l *link) describe() string { return l.from.quoteURL(l.text) }
 
 // place returns the URL of a link and its location for a result.
-func (l *link) place() string { return l.describe() + ", at " + l.from.shown(l.pointer) }
+func (l *link) place() string { return l.describe() + ", at " + l.from.shown(l.at.pointer) }
 
 // A service may repeat what it gets in any part of its response. No result of a call with context values contains one of
 // them: quoteURL and shown return what a result may quote.
@@ -226,7 +224,7 @@ func (p *probe) shown(text string) string {
 		ctx, _ := contextkeys.Encode([]signpost.ContextItem{{Key: key, Type: signpost.ContextCtx}}, map[string]any{key: value})
 		encoded, _ := json.Marshal(value) // what cannot be encoded is not sent
 		tree, _ := decodeJSON(encoded)
-		eachText(tree, nil, func(secret string, _ []step) {
+		eachText(tree, place{}, func(secret string, _ place) {
 			for _, form := range []string{ctx, secret, url.QueryEscape(secret),
 				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
 				if len(secret) >= minSecret && form != "" && strings.Contains(all, strings.ToLower(form)) {

@@ -20,46 +20,42 @@ func decodeJSON(text []byte) (value any, err error) {
 	return value, err
 }
 
-// step is a key or an index on the way to a value in a JSON tree.
-type step struct {
-	key   string
-	array bool // the key is an index
+// place is where a value is in a JSON tree.
+type place struct {
+	pointer string // a JSON pointer
+	pattern string // the pointer with * for every index, which similar values have
 }
 
-// eachText calls found for each string and number in a JSON tree, in the order of keys and indexes, and the way to it.
-func eachText(value any, way []step, found func(text string, way []step)) {
-	switch value := value.(type) {
-	case string:
-		found(value, way)
-	case json.Number:
-		found(value.String(), way)
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(value)) {
-			eachText(value[key], append(way, step{key, false}), found)
-		}
-	case []any:
-		for i, item := range value {
-			eachText(item, append(way, step{strconv.Itoa(i), true}), found)
-		}
+// below returns the place of a value that is one key or index further down.
+func (p place) below(pointer, pattern string) place {
+	switch {
+	case strings.HasSuffix(p.pointer, "/…"):
+		return p
+	case len(p.pointer)+len(pointer) > maxPointer:
+		pointer, pattern = "…", "…"
 	}
+	return place{p.pointer + "/" + pointer, p.pattern + "/" + pattern}
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
-// pointer returns the JSON pointer of a value, and a pattern of it that similar values have: with * for every index.
-func pointer(way []step) (pointer, pattern string) {
-	for _, s := range way {
-		key := pointerEscapes.Replace(s.key)
-		if len(pointer)+len(key) > maxPointer {
-			return pointer + "/…", pattern + "/…"
+// eachText calls found for each string and number in a JSON tree, in the order of keys and indexes.
+func eachText(value any, at place, found func(text string, at place)) {
+	switch value := value.(type) {
+	case string:
+		found(value, at)
+	case json.Number:
+		found(value.String(), at)
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			escaped := pointerEscapes.Replace(key)
+			eachText(value[key], at.below(escaped, escaped), found)
 		}
-		pointer += "/" + key
-		if s.array {
-			key = "*"
+	case []any:
+		for i, item := range value {
+			eachText(item, at.below(strconv.Itoa(i), "*"), found)
 		}
-		pattern += "/" + key
 	}
-	return pointer, pattern
 }
 
 // errorKeys lists fields that error messages have, and that feeds do not have exclusively.

@@ -22,10 +22,9 @@ func TestEachText(t *testing.T) {
 	} {
 		tree, err := decodeJSON([]byte(text))
 		var links [][3]string
-		eachText(tree, nil, func(text string, way []step) {
-			if isLink(text, way) {
-				pointer, pattern := pointer(way)
-				links = append(links, [3]string{text, pointer, pattern})
+		eachText(tree, place{}, func(text string, at place) {
+			if isLink(text, at) {
+				links = append(links, [3]string{text, at.pointer, at.pattern})
 			}
 		})
 		if diff := cmp.Diff(want, links); diff != "" || err != nil {
