@@ -19,9 +19,6 @@ import (
 // maxCheckFollow limits how many links a check follows. The page offers no more.
 const maxCheckFollow = 1000
 
-// checkWriteTimeout limits each line of a check that is written to the page.
-const checkWriteTimeout = 10 * time.Second
-
 // overTheNetwork lists the checks that do not apply to a file, because nothing is sent for them.
 var overTheNetwork = []string{"https", "reachable", "certificate", "redirect"}
 
@@ -48,13 +45,10 @@ func (s *Studio) check(c call) (any, error) {
 		return nil, err
 	}
 	return func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "application/x-ndjson")
-		w.Header().Set("Cache-Control", "no-store")
-		control := http.NewResponseController(w)
+		send := stream(w, "application/x-ndjson")
 		write := func(line object) {
-			control.SetWriteDeadline(time.Now().Add(checkWriteTimeout))
-			json.NewEncoder(w).Encode(line) // to a page that may be gone
-			control.Flush()
+			text, _ := json.Marshal(line) // plain values
+			send(string(text) + "\n")
 		}
 		opts.Progress = func(done, total int) { write(object{"done": done, "total": total}) }
 		opts.Observe = func(result client.Result) {

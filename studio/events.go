@@ -2,52 +2,41 @@ package studio
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
 
-const (
-	// heartbeat is how often a quiet stream sends a comment, to notice pages that are gone.
-	heartbeat = 15 * time.Second
+// writeTimeout limits each write to a stream, which as a whole may be endless.
+const writeTimeout = 10 * time.Second
 
-	// writeTimeout limits each write to a stream, which as a whole is endless.
-	writeTimeout = 10 * time.Second
-)
+// stream starts a response that is sent part by part, and returns what sends a part and reports whether it could.
+func stream(w http.ResponseWriter, contentType string) (send func(text string) bool) {
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Cache-Control", "no-store")
+	control := http.NewResponseController(w)
+	return func(text string) bool {
+		control.SetWriteDeadline(time.Now().Add(writeTimeout))
+		_, err := io.WriteString(w, text)
+		return err == nil && control.Flush() == nil
+	}
+}
 
 // serveEvents streams the revision of the state, immediately and after each change. One tab of a browser holds the
 // stream and notifies the others, because a browser opens at most six connections to a host.
 func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
-	control := http.NewResponseController(w)
-	control.SetReadDeadline(time.Time{})
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("Cache-Control", "no-store")
-	send := func(text string) bool {
-		control.SetWriteDeadline(time.Now().Add(writeTimeout))
-		_, err := fmt.Fprint(w, text)
-		return err == nil && control.Flush() == nil
-	}
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
-	text := "retry: 1000\n"
+	send := stream(w, "text/event-stream")
 	for {
 		s.mu.Lock()
 		changed, rev := s.changed, s.rev
 		s.mu.Unlock()
-		if !send(fmt.Sprintf("%sevent: state\ndata: {\"instance\":%q,\"rev\":%d}\n\n", text, s.instance, rev)) {
+		if !send(fmt.Sprintf("retry: 1000\nevent: state\ndata: {\"instance\":%q,\"rev\":%d}\n\n", s.instance, rev)) {
 			return
 		}
-		text = ""
-		for waiting := true; waiting; {
-			select {
-			case <-r.Context().Done():
-				return
-			case <-changed:
-				waiting = false
-			case <-beat.C:
-				if !send(": still here\n\n") {
-					return
-				}
-			}
+		select {
+		case <-r.Context().Done(): // also if the page is gone
+			return
+		case <-changed:
 		}
 	}
 }
