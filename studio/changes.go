@@ -79,7 +79,7 @@ func (src *source) compareVersions(from, to string) ([]diff.Change, error) {
 func (s *Studio) compareRevision(c call) ([]diff.Change, error) {
 	revision, src := strings.TrimSpace(c.Of), c.src
 	switch {
-	case src.good == nil || src.Path == "" || s.opts.ReadRevision == nil:
+	case src.good == nil || src.Path == "":
 		return nil, fmt.Errorf("only a file without errors can be compared with a git revision")
 	case revision == "" || strings.HasPrefix(revision, "-") || strings.Contains(revision, ":"):
 		return nil, fmt.Errorf("%q is not a git revision, such as main, HEAD~1, v1.2.0 or a commit", revision)

@@ -91,11 +91,7 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 		}
 	}
 	if c.Schema != nil {
-		err := errors.New("this studio does not validate feeds")
-		if s.opts.FeedSchema != nil {
-			opts.FeedSchema, err = s.opts.FeedSchema(c.Schema.Name, []byte(c.Schema.Text))
-		}
-		if err != nil {
+		if opts.FeedSchema, err = s.opts.FeedSchema(c.Schema.Name, []byte(c.Schema.Text)); err != nil {
 			return "", opts, invalid(err, "Choose another file, or remove it from the options.")
 		}
 	}

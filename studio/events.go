@@ -46,7 +46,5 @@ func (s *Studio) state(c call) (any, error) {
 	return object{
 		"instance": s.instance, "build": s.assets.build, "rev": c.view.rev, "host": c.view.host, "send_to": s.opts.SendTo,
 		"sources": c.view.sources, "overlap": c.view.overlaps().nested,
-		"git":   s.opts.ReadRevision != nil, // whether comparison with a git revision is available
-		"fixes": s.opts.WriteFile != nil,    // whether fixes can be applied to files
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"signpost/definition"
+	sources "signpost/internal/source"
 )
 
 // fix applies the fix of a finding to the file on disk. The page then updates as if an editor had saved it.
@@ -15,11 +16,11 @@ func (s *Studio) fix(c call) (any, error) {
 	switch {
 	case i < 0:
 		return nil, failed(http.StatusConflict, "This finding no longer exists.", "The file has changed.")
-	case c.src.Path == "" || s.opts.WriteFile == nil:
+	case c.src.Path == "":
 		return nil, failed(http.StatusConflict, "There is no file to write the fix to.", "")
 	}
 	text := c.src.now.body
-	if err := s.opts.WriteFile(c.src.Path, text, definition.ApplyFixes(c.src.ID, text, *c.src.Findings[i].Fix)); err != nil {
+	if err := sources.ReplaceFile(c.src.Path, text, definition.ApplyFixes(c.src.ID, text, *c.src.Findings[i].Fix)); err != nil {
 		return nil, failed(http.StatusConflict, sentence(err.Error()), "")
 	}
 	return object{}, nil

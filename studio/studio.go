@@ -23,7 +23,7 @@ import (
 // DefaultHost replaces {{host}} if no other host is given.
 const DefaultHost = "localhost"
 
-// Options configure a studio. The zero value of every field but Listen is usable.
+// Options configure a studio. Listen, FeedSchema and ReadRevision are required; the zero value of the others is usable.
 type Options struct {
 	// Listen is the address that the handler is reached at. Requests for another host are rejected.
 	Listen netip.AddrPort
@@ -42,14 +42,10 @@ type Options struct {
 	// Client configures how manifests and feeds are fetched.
 	Client client.Options
 
-	// WriteFile, if set, replaces the old text of a file with a fixed version. Without it, the page applies no fixes.
-	WriteFile func(path string, old, text []byte) error
-
-	// FeedSchema, if set, compiles a JSON Schema with a file name to a function that validates feeds. See
-	// [client.CheckOptions]. Without it, the page validates no feeds.
+	// FeedSchema compiles a JSON Schema with a file name to a function that validates feeds. See [client.CheckOptions].
 	FeedSchema func(name string, text []byte) (func(feed any) []client.Violation, error)
 
-	// ReadRevision, if set, returns the text of a file at a git revision.
+	// ReadRevision returns the text of a file at a git revision.
 	ReadRevision func(ctx context.Context, revision, path string) ([]byte, error)
 }
 

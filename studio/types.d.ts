@@ -76,8 +76,8 @@ interface Route {
 interface State {
   connection: "connecting" | "live" | "lost";
   loaded: boolean;
-  server: { instance: string, build: string, rev: number, deployment: string, host: string, sendTo: string, git: boolean,
-    fixes: boolean, sources: Map<string, Source>, overlap: Map<string, Nesting> };
+  server: { instance: string, build: string, rev: number, deployment: string, host: string, sendTo: string,
+    sources: Map<string, Source>, overlap: Map<string, Nesting> };
   route: Route;
   typed: Record<string, Typed>; // by endpoint
   bad: Record<string, boolean>; // the fields with something that is no number, by name

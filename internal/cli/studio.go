@@ -83,7 +83,7 @@ and from other sites.`,
 }
 
 func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
-	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, ReadRevision: c.readRevision, WriteFile: source.ReplaceFile, FeedSchema: feedSchemaAlone}
+	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, ReadRevision: c.readRevision, FeedSchema: feedSchemaAlone}
 	if _, err := host.ParseName(f.host); err != nil {
 		return usageErrorf("--host: %w", err)
 	}

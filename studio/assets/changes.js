@@ -23,7 +23,7 @@ export function changesView() {
     { value: "registered", label: s.kind === "address" ? "its state when it was registered" : "its state when the studio started" },
     { value: "previous", label: s.kind === "address" ? "its state at the previous fetch" : "its state before the last save" },
     ...others.map((other) => ({ value: "version:" + other.name, label: `version ${other.name}` })),
-    ...(state.server.git && s.path ? [{ value: "git", label: "a git revision" }] : []),
+    ...(s.path ? [{ value: "git", label: "a git revision" }] : []),
   ];
   const chosen = base === "version" ? "version:" + of : base;
   return h("div", { class: "view changes-view", key: "changes" },

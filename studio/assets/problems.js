@@ -47,8 +47,7 @@ const item = (s, f) => [
     type: "button", class: "link", onclick: () => byId("line-" + f.line)?.scrollIntoView({ block: "center" }),
   }, `line ${f.line}`)),
   s.path && f.line > 0 && h("p", { class: "row" },
-    f.fix && state.server.fixes
-      && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
+    f.fix && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
     h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"),
     copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line")),
 ];

@@ -5,8 +5,7 @@ export const state = {
   connection: "connecting",
   loaded: false,
   server: {
-    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", git: false, fixes: false, sources: new Map(),
-    overlap: new Map(),
+    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", sources: new Map(), overlap: new Map(),
   },
   route: {
     view: "preview", source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "",

@@ -67,8 +67,8 @@ async function apply(now, wish) {
   change(() => {
     state.connection = "live";
     state.loaded = true;
-    const { instance, build, rev, host, git, fixes } = now;
-    Object.assign(server, { instance, build, rev, host, git, fixes, deployment: wish, sendTo: now.send_to });
+    const { instance, build, rev, host } = now;
+    Object.assign(server, { instance, build, rev, host, deployment: wish, sendTo: now.send_to });
     server.sources = new Map(now.sources.map((/** @type {Source} */ s) => [s.id, s]));
     server.overlap = new Map(now.overlap.map((/** @type {any} */ n) => [endpointID({ ...n, endpoint: n.key }), n]));
   });
