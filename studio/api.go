@@ -140,15 +140,10 @@ func read(w http.ResponseWriter, r *http.Request, into *request) error {
 }
 
 func write(w http.ResponseWriter, status int, contentType string, result any) {
-	body, err := json.Marshal(result)
-	if err != nil { // a bug: all results are plain values
-		http.Error(w, "internal error", http.StatusInternalServerError)
-		return
-	}
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	w.Write(body)
+	json.NewEncoder(w).Encode(result) // plain values, to a page that may be gone
 }
 
 // problem is an RFC 9457 body, with additional fields that the page shows.

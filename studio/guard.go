@@ -17,11 +17,9 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func ownOrigins(listen netip.AddrPort) map[string]bool {
 	origins := make(map[string]bool)
 	for _, host := range []string{listen.Addr().String(), "localhost"} {
-		port := strconv.Itoa(int(listen.Port()))
-		origins["http://"+net.JoinHostPort(host, port)] = true
-		if port == "80" { // omitted by browsers
-			origins["http://"+strings.TrimSuffix(net.JoinHostPort(host, ""), ":")] = true
-		}
+		origin := "http://" + net.JoinHostPort(host, strconv.Itoa(int(listen.Port())))
+		origins[origin] = true
+		origins[strings.TrimSuffix(origin, ":80")] = true // which browsers omit
 	}
 	return origins
 }
