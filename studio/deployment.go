@@ -55,12 +55,9 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	}
 	v := &view{rev: s.rev, host: name, sources: []*source{}}
 	for _, rec := range s.records {
-		features, ok := d.Features[rec.ID]
-		if !ok || features == nil {
+		features := d.Features[rec.ID]
+		if features == nil {
 			features = s.opts.Features
-		}
-		if rec.address != "" {
-			features = nil
 		}
 		v.sources = append(v.sources, rec.build(name, features))
 	}
