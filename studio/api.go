@@ -38,10 +38,10 @@ type request struct {
 	Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
 
 	// What to compare with, or what to compare with from now on.
-	Base  string `json:"base"`
-	Of    string `json:"of"` // the other version for baseVersion, the revision for baseGit
-	Since string `json:"since"`
-	Text  string `json:"text"`
+	Base  string    `json:"base"`
+	Of    string    `json:"of"` // the other version for baseVersion, the revision for baseGit
+	Since time.Time `json:"since"`
+	Text  string    `json:"text"`
 
 	// A finding to fix.
 	Rule   string `json:"rule"`

@@ -109,16 +109,12 @@ func (s *Studio) accept(c call) (any, error) {
 	base, since := c.src.good, time.Now()
 	if c.Text != "" {
 		served := c.src.Kind == KindAddress || c.src.now != nil && c.src.now.file.Served()
-		base = parse(c.src.ID, []byte(c.Text), served)
-		var err error
-		if since, err = time.Parse(time.RFC3339, c.Since); err != nil {
-			return nil, err
-		}
+		base, since = parse(c.src.ID, []byte(c.Text), served), c.Since
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.record(c.src.ID); r != nil && base != nil {
-		r.base, r.since = base, since
+		r.base, r.Since = base, since
 		s.bump()
 	}
 	return object{}, nil

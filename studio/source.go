@@ -33,16 +33,17 @@ type record struct {
 	Judged  bool     `json:"judged"`  // false for --registered sources, which only take part in overlap
 	Failure *problem `json:"failure"` // why nothing, or nothing new, could be read
 
+	Read  time.Time `json:"read,omitzero"`
+	Since time.Time `json:"since,omitzero"` // of the base
+
 	address  string   // with its query, which the page does not get; empty for a file
 	location *url.URL // the address, if it is one
-	read     time.Time
 	findings []signpost.Finding
 
 	now      *text // as last read; nil if it never was
 	good     *text // the last one without errors
 	previous *text // the one before good
 	base     *text // what changes are compared with: good when it was registered or accepted
-	since    time.Time
 }
 
 // text is one state of a source.
@@ -64,13 +65,11 @@ type source struct {
 	Title    string    `json:"title"`
 	Host     string    `json:"host"`      // value of {{host}}
 	HostOpen bool      `json:"host_open"` // whether any URL contains {{host}}
-	Read     string    `json:"read"`      // when it was read; empty if it never was
 	Features []feature `json:"features"`
 	Versions []version `json:"versions"` // of the last text without errors
 	Findings []finding `json:"findings"`
 	Notes    []string  `json:"notes"`
 	Stale    bool      `json:"stale"` // the versions are not those of the current text
-	Since    string    `json:"since"`
 
 	Changes []diff.Change `json:"changes"` // since it was registered or accepted
 
@@ -147,12 +146,12 @@ func (s *Studio) SetFiles(files ...File) {
 
 // set makes a text the current one, and the last good one unless it has errors.
 func (r *record) set(t *text) {
-	r.now, r.read, r.Failure = t, time.Now(), nil
+	r.now, r.Read, r.Failure = t, time.Now(), nil
 	if t.unusable() != nil {
 		return
 	}
 	if r.previous, r.good = r.good, t; r.base == nil {
-		r.base, r.since = t, r.read
+		r.base, r.Since = t, r.Read
 	}
 }
 
@@ -200,7 +199,7 @@ func (r *record) build(host string, features []string) *source {
 		}
 		return src
 	}
-	src.Read, src.Stale = r.read.Format(time.RFC3339Nano), r.good != r.now
+	src.Stale = r.good != r.now
 	shown := r.now.file
 	if r.good != nil { // a text with a syntax error has neither title nor features
 		shown = r.good.file
@@ -222,7 +221,6 @@ func (r *record) build(host string, features []string) *source {
 	}
 	if r.Judged {
 		src.Findings = findings(r.findings)
-		src.Since = r.since.Format(time.RFC3339)
 	}
 	return src
 }

@@ -111,7 +111,7 @@ async function restore(before) {
   await refresh();
 }
 
-/** The bases of comparison by source, for a server that is started anew. @type {Map<string, { source: string, since: string }>} */
+/** The bases of comparison by source, for a server that is started anew. @type {Map<string, { source: string, since?: string }>} */
 const bases = new Map();
 let restoring = false;
 
