@@ -25,7 +25,7 @@ const (
 
 // Register shows addresses immediately and fetches their manifests in the background. If one cannot be fetched, the
 // page says why.
-func (s *Studio) Register(ctx context.Context, addresses ...string) {
+func (s *Studio) Register(ctx context.Context, addresses ...*url.URL) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, address := range addresses {
@@ -35,19 +35,17 @@ func (s *Studio) Register(ctx context.Context, addresses ...string) {
 	s.bump()
 }
 
-func newAddress(address string) *record {
+func newAddress(address *url.URL) *record {
 	// The page is shown to others, and keeps what it has: it does not get the query.
-	r := &record{ID: httpurl.Redacted(address), Kind: KindAddress, Judged: true, address: address}
-	r.location, _ = url.Parse(address)
-	return r
+	return &record{ID: httpurl.Redacted(address.String()), Kind: KindAddress, Judged: true, address: address}
 }
 
 // fetch fetches the manifest of an address. An unknown address is added if add is set, and if keep is set even if it fails.
-func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) error {
+func (s *Studio) fetch(ctx context.Context, address *url.URL, add, keep bool) error {
 	now, why := s.fetchText(ctx, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.records, func(r *record) bool { return r.address == address })
+	i := slices.IndexFunc(s.records, func(r *record) bool { return r.address != nil && *r.address == *address })
 	switch {
 	case i < 0 && !add: // it was removed in the meantime
 		return noSource
@@ -68,23 +66,19 @@ func (s *Studio) fetch(ctx context.Context, address string, add, keep bool) erro
 }
 
 // fetchText fetches a manifest. It may have mistakes, which are reported as findings; whatever can be read is shown.
-func (s *Studio) fetchText(ctx context.Context, address string) (*text, *problem) {
-	u, err := httpurl.ParseAddress(address)
-	switch {
-	case err != nil:
-		return nil, invalid(err, "")
-	case strings.HasPrefix(u.RawQuery, "…"):
+func (s *Studio) fetchText(ctx context.Context, address *url.URL) (*text, *problem) {
+	if strings.HasPrefix(address.RawQuery, "…") {
 		return nil, failed(http.StatusUnprocessableEntity,
 			"The studio was restarted, and this page does not keep the query of an address, which may have an access token in it.", "Register the address again.")
 	}
-	fetched, err := client.Fetch(ctx, address, s.clientOptions())
+	fetched, err := client.Fetch(ctx, address.String(), s.clientOptions())
 	if err != nil {
 		return nil, explain(err)
 	}
 	if len(fetched.Body) > maxManifest {
 		return nil, failed(http.StatusBadGateway, fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20), "")
 	}
-	now := parse(httpurl.Redacted(address), fetched.Body, true)
+	now := parse(httpurl.Redacted(address.String()), fetched.Body, true)
 	if err = now.unusable(); err != nil {
 		why := failed(http.StatusBadGateway, sentence(err.Error()),
 			"The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.")
@@ -101,8 +95,11 @@ func (s *Studio) clientOptions() client.Options {
 }
 
 func (s *Studio) register(c call) (any, error) {
-	address := strings.TrimSpace(c.Address)
-	return object{"source": httpurl.Redacted(address)}, s.fetch(c.r.Context(), address, true, c.Keep)
+	address, err := httpurl.ParseAddress(strings.TrimSpace(c.Address))
+	if err != nil {
+		return nil, err
+	}
+	return object{"source": httpurl.Redacted(address.String())}, s.fetch(c.r.Context(), address, true, c.Keep)
 }
 
 func (s *Studio) update(c call) (any, error) {

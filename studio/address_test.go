@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -126,7 +127,7 @@ func TestRegisterKeepsFailedAddresses(t *testing.T) {
 	t.Parallel()
 	s, address := serve(t, studio.Options{})
 	const dead = "http://127.0.0.1:1/v1/endpoints-manifest"
-	s.Register(t.Context(), dead)
+	s.Register(t.Context(), testkit.Must(url.Parse(dead))(t))
 	var src object
 	testkit.Eventually(t, "the fetch fails", func() bool {
 		src = sourceOf(t, address, dead)

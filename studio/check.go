@@ -69,8 +69,8 @@ func (s *Studio) check(c call) (any, error) {
 // checked as signpost serve would send it, and its feeds wherever the page sends requests.
 func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions, err error) {
 	src := c.src
-	v, address := src.find(c.Version), src.address
-	if v == nil && address == "" {
+	v := src.find(c.Version)
+	if v == nil && src.address == nil {
 		return "", opts, errors.New("there is no manifest to check yet: fix the errors first")
 	}
 	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
@@ -108,9 +108,9 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 			return "", opts, err
 		}
 	}
-	if address != "" {
+	if src.address != nil {
 		opts.SendTo = origin
-		return address, opts, nil
+		return src.address.String(), opts, nil
 	}
 	body, err := src.body(v)
 	if err != nil {

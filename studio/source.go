@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"signpost"
@@ -36,8 +35,7 @@ type record struct {
 	Read  time.Time `json:"read,omitzero"`
 	Since time.Time `json:"since,omitzero"` // of the base
 
-	address  string   // with its query, which the page does not get; empty for a file
-	location *url.URL // the address, if it is one
+	address  *url.URL // with its query, which the page does not get; nil for a file
 	findings []signpost.Finding
 
 	now      *text // as last read; nil if it never was
@@ -123,7 +121,7 @@ func (s *Studio) SetFiles(files ...File) {
 	var next []*record
 	for _, f := range files {
 		r := s.record(f.Definition.Name)
-		if r == nil || r.address != "" {
+		if r == nil || r.address != nil {
 			r = &record{ID: f.Definition.Name, Kind: cmp.Or(f.Kind, KindFile), Path: f.Path, Judged: !f.Registered}
 		}
 		switch {
@@ -137,7 +135,7 @@ func (s *Studio) SetFiles(files ...File) {
 		}
 		next = append(next, r)
 	}
-	next = append(next, slices.DeleteFunc(slices.Clone(s.records), func(r *record) bool { return r.address == "" })...)
+	next = append(next, slices.DeleteFunc(slices.Clone(s.records), func(r *record) bool { return r.address == nil })...)
 	if changed || !slices.Equal(next, s.records) {
 		s.records = next
 		s.bump()
@@ -181,15 +179,12 @@ func (s *Studio) lint() {
 // build returns a record as a deployment has it. Nil features means those that the file enables.
 func (r *record) build(host string, features []string) *source {
 	src := &source{
-		record: *r, Host: host, Features: []feature{}, Versions: []version{}, Findings: []finding{}, Notes: []string{},
+		record: *r, Host: host, Features: []feature{}, Versions: []version{}, Findings: findings(r.findings), Notes: []string{},
 		Changes: []diff.Change{}, enabled: features,
 	}
-	if r.address != "" {
-		src.Host = ""
-		if r.location != nil {
-			src.Host = r.location.Hostname()
-		}
-		if strings.HasPrefix(strings.ToLower(r.address), "http:") {
+	if r.address != nil {
+		src.Host = r.address.Hostname()
+		if r.address.Scheme == "http" {
 			src.Notes = append(src.Notes, "Plain http is fine for trying things out. A studio registers https addresses only.")
 		}
 	}
@@ -219,9 +214,6 @@ func (r *record) build(host string, features []string) *source {
 			src.Changes = append(src.Changes, changes...)
 		}
 	}
-	if r.Judged {
-		src.Findings = findings(r.findings)
-	}
 	return src
 }
 
@@ -241,7 +233,7 @@ func (t *text) unusable() error {
 // service returns a text with the features of the deployment, as far as it can be read: it may have errors, which a later
 // one repaired. {{host}} is unresolved.
 func (src *source) service(t *text) *sources.Service {
-	s := &sources.Service{Name: src.ID, File: t.file, Served: t.file.Served(), Address: src.location}
+	s := &sources.Service{Name: src.ID, File: t.file, Served: t.file.Served(), Address: src.address}
 	s.Load(src.enabled)
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -88,7 +89,8 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		return usageErrorf("--host: %w", err)
 	}
 	opts.Client.Transport = c.transport
-	var paths, addresses []string
+	var paths []string
+	var addresses []*url.URL
 	for _, arg := range args {
 		if !source.IsAddress(arg) {
 			paths = append(paths, arg)
@@ -98,7 +100,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		if err != nil {
 			return usageErrorf("%w", err)
 		}
-		addresses = append(addresses, address.String())
+		addresses = append(addresses, address)
 	}
 	reader := c.reader()
 	arguments, err := readStudio(ctx, reader, paths, f.registered)
