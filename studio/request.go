@@ -136,21 +136,21 @@ func (d *draft) blocked(without bool) bool {
 func (d *draft) usable(in request) (call client.Call, open []string) {
 	e := d.endpoint
 	call = client.Call{Params: make(map[string]string), Modifiers: make(map[string]string), Context: make(map[string]any)}
-	problem := func(field, format string, args ...any) {
-		d.Problems = append(d.Problems, missing{Field: field, Message: fmt.Sprintf(format, args...)})
+	problem := func(field, message string, context bool) {
+		d.Problems = append(d.Problems, missing{field, message, context})
 	}
 	for _, name := range signpost.CutURL(e.URL).Placeholders() {
 		if call.Params[name] = in.Params[name]; in.Params[name] == "" {
 			call.Params[name] = "{{" + name + "}}"
 			open = append(open, call.Params[name])
-			problem("param:"+name, "Fill in %s.", name)
+			problem("param:"+name, "Fill in "+name+".", false)
 		}
 	}
 	for _, m := range e.Modifiers {
 		for _, p := range m.Params {
 			value := in.Modifiers[p.Key]
 			if err := client.CheckValue(p, value); err != nil {
-				problem("modifier:"+p.Key, "%s", sentence(err.Error()))
+				problem("modifier:"+p.Key, sentence(err.Error()), false)
 				continue
 			}
 			call.Modifiers[p.Key] = value
@@ -162,16 +162,14 @@ func (d *draft) usable(in request) (call client.Call, open []string) {
 		case !item.SentWith(e.Method):
 		case value.Text != "" && value.JSON:
 			if !json.Valid([]byte(value.Text)) {
-				problem("context:"+item.Key, "The value of %s is not JSON.", item.Key)
+				problem("context:"+item.Key, "The value of "+item.Key+" is not JSON.", false)
 				continue
 			}
 			call.Context[item.Key] = json.RawMessage(value.Text)
 		case value.Text != "":
 			call.Context[item.Key] = value.Text
 		case item.Required:
-			d.Problems = append(d.Problems, missing{
-				Field: "context:" + item.Key, Message: fmt.Sprintf("Fill in the required context key %s.", item.Key), Context: true,
-			})
+			problem("context:"+item.Key, "Fill in the required context key "+item.Key+".", true)
 		}
 	}
 	return call, open
