@@ -91,11 +91,11 @@ func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]by
 		return nil, err
 	}
 	req.Header.Set("Accept", "image/*")
-	transport := &http.Transport{ForceAttemptHTTP2: true, DisableKeepAlives: true}
+	transport := &http.Transport{ForceAttemptHTTP2: true}
 	if given, ok := s.opts.Client.Transport.(*http.Transport); ok {
 		transport = given.Clone()
-		transport.DisableKeepAlives = true
 	}
+	defer transport.CloseIdleConnections()
 	if !local {
 		// The address of a name is only known when it is dialled.
 		dialer := &net.Dialer{Timeout: pictureTimeout, Control: func(_, address string, _ syscall.RawConn) error {
@@ -107,7 +107,6 @@ func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]by
 		transport.DialContext = dialer.DialContext
 		transport.Proxy = nil
 	}
-	defer transport.CloseIdleConnections()
 	httpClient := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > maxPictureRedirects {
 			return errors.New("too many redirects")
