@@ -39,6 +39,8 @@ type draft struct {
 
 	endpoint signpost.Endpoint
 	version  *version
+	open     []string // placeholders without a value, with their braces
+	lacking  []string // required keys of ctx without a value
 	foreign  bool     // not on the host of the manifest
 	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
 	req      *http.Request
@@ -90,7 +92,7 @@ func compose(c call) (draft, error) {
 		}
 	}
 	d.Method, d.URL = strings.ToUpper(e.Method), e.URL
-	values, open := d.usable(c.request)
+	values := d.usable(c.request)
 	relaxed := e.Clone() // what is missing is a problem already
 	for i := range relaxed.ContextObj {
 		relaxed.ContextObj[i].Required = false
@@ -100,16 +102,12 @@ func compose(c call) (draft, error) {
 		err = checkTarget(req.URL)
 	}
 	if err != nil {
-		if len(d.Problems) == 0 || len(open) == 0 { // otherwise it is about an open placeholder
+		if len(d.open) == 0 { // otherwise it is about an open placeholder
 			d.Problems = append(d.Problems, missing{Message: sentence(err.Error())})
 		}
 		return d, nil
 	}
-	d.req, d.URL = req, req.URL.String()
-	for _, name := range open {
-		d.URL = strings.ReplaceAll(d.URL, url.PathEscape(name), name)
-		d.URL = strings.ReplaceAll(d.URL, url.QueryEscape(name), name)
-	}
+	d.req, d.URL = req, d.reopen(req.URL.String())
 	d.Ctx = req.URL.Query().Get("ctx")
 	d.Decoded = decoded(d.Ctx)
 	if req.Body != nil {
@@ -117,7 +115,7 @@ func compose(c call) (draft, error) {
 		req.Body = io.NopCloser(bytes.NewReader(body))
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
-	if len(open) == 0 {
+	if len(d.open) == 0 {
 		if m := c.view.overlaps().match(d.URL, c.src.ID); m.Winner.URL == e.URL {
 			d.Match = &m
 		} else if m.Found {
@@ -127,22 +125,31 @@ func compose(c call) (draft, error) {
 	return d, nil
 }
 
+// reopen shows the open placeholders of a URL as they are in the manifest.
+func (d *draft) reopen(u string) string {
+	for _, name := range d.open {
+		u = strings.ReplaceAll(u, url.PathEscape(name), name)
+		u = strings.ReplaceAll(u, url.QueryEscape(name), name)
+	}
+	return u
+}
+
 // blocked reports whether the request cannot be sent as it is. Only required context keys may be left out.
 func (d *draft) blocked(without bool) bool {
 	return d.req == nil || slices.ContainsFunc(d.Problems, func(p missing) bool { return !p.Context || !without })
 }
 
-// usable returns what a request can be built from, and the open placeholders. The rest becomes problems.
-func (d *draft) usable(in request) (call client.Call, open []string) {
+// usable returns what a request can be built from. The rest becomes problems.
+func (d *draft) usable(in request) client.Call {
 	e := d.endpoint
-	call = client.Call{Params: make(map[string]string), Modifiers: make(map[string]string), Context: make(map[string]any)}
+	call := client.Call{Params: make(map[string]string), Modifiers: make(map[string]string), Context: make(map[string]any)}
 	problem := func(field, message string, context bool) {
 		d.Problems = append(d.Problems, missing{field, message, context})
 	}
 	for _, name := range signpost.CutURL(e.URL).Placeholders() {
 		if call.Params[name] = in.Params[name]; in.Params[name] == "" {
 			call.Params[name] = "{{" + name + "}}"
-			open = append(open, call.Params[name])
+			d.open = append(d.open, call.Params[name])
 			problem("param:"+name, "Fill in "+name+".", false)
 		}
 	}
@@ -170,9 +177,12 @@ func (d *draft) usable(in request) (call client.Call, open []string) {
 			call.Context[item.Key] = value.Text
 		case item.Required:
 			problem("context:"+item.Key, "Fill in the required context key "+item.Key+".", true)
+			if item.Type == signpost.ContextCtx {
+				d.lacking = append(d.lacking, item.Key)
+			}
 		}
 	}
-	return call, open
+	return call
 }
 
 // checkTarget rejects URLs to which nothing is ever sent, whatever a manifest says.

@@ -2,12 +2,9 @@ package studio
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"text/template"
-
-	"signpost"
 )
 
 // snippet is a request in the syntax of a tool.
@@ -96,15 +93,8 @@ func snippets(d draft) []snippet {
 
 // gaps marks in a URL what is missing from it: open placeholders, and ctx, as {{name}}.
 func (d draft) gaps(u string) string {
-	u = strings.NewReplacer("%7B%7B", "{{", "%7D%7D", "}}").Replace(u)
-	var lacking []string
-	for _, item := range d.endpoint.ContextObj {
-		missing := func(p missing) bool { return p.Context && p.Field == "context:"+item.Key }
-		if item.Type == signpost.ContextCtx && slices.ContainsFunc(d.Problems, missing) {
-			lacking = append(lacking, item.Key)
-		}
-	}
-	if len(lacking) == 0 {
+	u = d.reopen(u)
+	if len(d.lacking) == 0 {
 		return u
 	}
 	if i := max(strings.LastIndex(u, "?ctx="), strings.LastIndex(u, "&ctx=")); i >= 0 { // the last parameter
@@ -114,7 +104,7 @@ func (d draft) gaps(u string) string {
 	if strings.Contains(u, "?") {
 		separator = "&"
 	}
-	return u + separator + "ctx={{" + strings.Join(lacking, ", ") + "}}"
+	return u + separator + "ctx={{" + strings.Join(d.lacking, ", ") + "}}"
 }
 
 // quoteShell quotes a text for a POSIX shell.
