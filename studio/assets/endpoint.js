@@ -6,7 +6,7 @@ import { fieldOf } from "./feed.js";
 import { fold, keys, segments, whyNot, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
-  contextSet, contextValue, destination, elsewhere, marks, nestingOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
+  contextSet, contextValue, destination, elsewhere, marksOf, nestingOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
 } from "./select.js";
 import { change, state } from "./store.js";
 
@@ -76,10 +76,8 @@ const group = (id, title, fact, rows) => h("section", { class: "group", id, key:
 function warnings(at) {
   const { source: s, version: v, endpoint: e } = at;
   const { owner, match } = (draftIsCurrent() && state.draft) || { owner: null, match: null };
-  const under = nestingOf(s, v, e)?.under ?? [];
-  const losing = under.filter((other) => other.lost_keys.length > 0);
-  const lost = [...new Set(losing.flatMap((other) => other.lost_keys))];
-  const { problems } = marks(s, v, e);
+  const losing = (nestingOf(s, v, e)?.under ?? []).filter((other) => other.lost_keys.length > 0);
+  const { lost, problems } = marksOf(s, v)(e);
   return [
     e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
     owner && h("div", { class: "banner bad", id: "owner", role: "alert", key: "owner" },

@@ -4,7 +4,7 @@ import { loadMatches, open } from "./actions.js";
 import { address, badge, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
 import { fold, keys, more, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
-import { endpointsOf, pathOf, serviceName, sources, wordsOf } from "./select.js";
+import { endpointsOf, losses, lostKeys, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { change, state } from "./store.js";
 
 /** @typedef {Current & { under: Loser[], parent: Spot | undefined, children: Spot[], feeds: Match[] }} Spot */
@@ -17,9 +17,6 @@ let room = { of: "", n: page };
 
 // From here on a filter helps.
 const fewEndpoints = 12;
-
-/** losses returns the endpoints whose feeds lose keys, with those that they are nested in. @returns {Nesting[]} */
-export const losses = () => [...state.server.overlap.values()].filter((n) => n.under.some((other) => other.lost_keys.length > 0));
 
 export function mapView() {
   loadMatches();
@@ -63,10 +60,9 @@ function loss(nesting) {
   const e = s?.versions.find((v) => v.name === nesting.version)?.endpoints.find((other) => other.key === nesting.key);
   if (!s || !e) return null;
   const from = nesting.under.filter((other) => other.lost_keys.length > 0);
-  const lost = [...new Set(from.flatMap((other) => other.lost_keys))];
   return h("li", { class: "spot loses", key: nesting.source + nesting.version + nesting.key },
     nameOf(s, nesting.version, e),
-    h("p", {}, "shadows ", list(from.map((other) => value(other.name, "strong"))), ": its feeds lose ", keys(lost), "."),
+    h("p", {}, "shadows ", list(from.map((other) => value(other.name, "strong"))), ": its feeds lose ", keys(lostKeys(nesting)), "."),
     from.map((other) => h("p", { class: "quiet" }, value(other.name), " ", address(other.url))));
 }
 
@@ -111,7 +107,7 @@ function origins(all, matches, words) {
 /** @param {Spot} spot @param {(some: Spot[]) => Child[]} draw @returns {Child} */
 function spotItem(spot, draw) {
   const { source: s, version: v, endpoint: e, under } = spot;
-  const lost = [...new Set(under.flatMap((other) => other.lost_keys))];
+  const lost = lostKeys(spot);
   return h("li", { class: "spot" + (lost.length ? " loses" : ""), key: spot.id },
     nameOf(s, v.name, e),
     under[0]?.inside && h("p", { class: "problem" }, "The URL of the endpoint around it ends in the middle of a path segment of this one."),

@@ -167,70 +167,35 @@ export function wordsOf(e) {
   return found;
 }
 
-/** The keys of the endpoints of each source by version and URL. @type {WeakMap<Source, Map<string, string>>} */
-const keys = new WeakMap();
-
 /**
  * keyOf returns the key of the endpoint that has a URL, in any version if none is named.
  * @param {Source} s
  * @param {string} name
  * @param {string} url
  */
-export function keyOf(s, name, url) {
-  let known = keys.get(s);
-  if (!known) {
-    known = new Map(s.versions.flatMap((v) => v.endpoints.flatMap((e) => [[v.name + " " + e.url, e.key], [" " + e.url, e.key]])));
-    keys.set(s, known);
-  }
-  return known.get(name + " " + url);
-}
+export const keyOf = (s, name, url) => s.versions.filter((v) => name === "" || v.name === name).flatMap((v) => v.endpoints)
+  .find((e) => e.url === url)?.key;
 
-/** What is to be said about the endpoints of each source, which is the same until the server has another revision.
- * @type {WeakMap<Source, { overlap: unknown, marks: Map<string, Marks> }>} */
-const marked = new WeakMap();
+/** lostKeys returns the keys that feeds of an endpoint lose. @param {{ under: Loser[] } | undefined} nesting */
+export const lostKeys = (nesting) => [...new Set((nesting?.under ?? []).flatMap((other) => other.lost_keys))];
 
-/** @typedef {{ lost: string[], problems: number, errors: number, changes: number }} Marks */
+/** losses returns the endpoints, of one source or of all, whose feeds lose keys. @param {Source} [s] */
+export const losses = (s) => [...state.server.overlap.values()]
+  .filter((nesting) => (!s || nesting.source === s.id) && nesting.under.some((other) => other.lost_keys.length > 0));
 
-/** marksOf counts what is to be said about the endpoints of a source, by version and key. @param {Source} s */
-function marksOf(s) {
-  const known = marked.get(s);
-  if (known && known.overlap === state.server.overlap) return known.marks;
-  /** @type {Map<string, Marks>} */
-  const marks = new Map();
-  const at = (/** @type {string} */ name, /** @type {string} */ key) => {
-    const id = JSON.stringify([name, key]);
-    let found = marks.get(id);
-    if (!found) marks.set(id, found = { lost: [], problems: 0, errors: 0, changes: 0 });
-    return found;
+/** marksOf returns a function that returns what is to be said about an endpoint of a version.
+ * @param {Source} s @param {Version} v @returns {(e: Endpoint) => Marks} */
+export function marksOf(s, v) {
+  const findings = Map.groupBy(s.findings, (f) => f.key);
+  const changed = new Set(s.changes.filter((c) => c.version === v.name).map((c) => c.endpoint));
+  return (e) => {
+    const found = findings.get(e.key) ?? [];
+    return {
+      lost: lostKeys(nestingOf(s, v, e)), problems: found.length, errors: found.some((f) => f.severity === "error"),
+      changed: changed.has(e.url),
+    };
   };
-  for (const v of s.versions) {
-    const own = new Set(v.endpoints.map((e) => e.key));
-    for (const f of s.findings) {
-      if (!own.has(f.key)) continue;
-      at(v.name, f.key).problems++;
-      if (f.severity === "error") at(v.name, f.key).errors++;
-    }
-    for (const e of v.endpoints) {
-      const lost = [...new Set((nestingOf(s, v, e)?.under ?? []).flatMap((other) => other.lost_keys))];
-      if (lost.length > 0) at(v.name, e.key).lost = lost;
-    }
-  }
-  for (const c of s.changes) {
-    const key = keyOf(s, c.version, c.endpoint);
-    if (key !== undefined) at(c.version, key).changes++;
-  }
-  marked.set(s, { overlap: state.server.overlap, marks });
-  return marks;
 }
-
-/** @type {Marks} */
-const nothing = { lost: [], problems: 0, errors: 0, changes: 0 };
-
-/** marks returns what is to be said about an endpoint. @param {Source} s @param {Version} v @param {Endpoint} e */
-export const marks = (s, v, e) => marksOf(s).get(JSON.stringify([v.name, e.key])) ?? nothing;
-
-/** lossesOf counts the endpoints of a source whose feeds lose keys. @param {Source} s */
-export const lossesOf = (s) => [...marksOf(s).values()].filter((m) => m.lost.length > 0).length;
 
 /**
  * bind reads the placeholders of an endpoint, and the values of its controls, out of the URL of a feed.

@@ -4,7 +4,7 @@ import { changesIn, choose, open, remove, update } from "./actions.js";
 import { badge, byId, clock, count, h, lazy, plain, value } from "./dom.js";
 import { whenSeen } from "./parts.js";
 import { go } from "./route.js";
-import { endpoint, lossesOf, marks, pathOf, serviceName, shortName, source, sources, version, wordsOf } from "./select.js";
+import { endpoint, losses, marksOf, pathOf, serviceName, shortName, source, sources, version, wordsOf } from "./select.js";
 import { within } from "./server.js";
 import { after, change, state } from "./store.js";
 
@@ -73,7 +73,6 @@ function service(s, chosen) {
 
 /** serviceMarks says what is wrong with a service, the worst first. @param {Source} s @returns {Child} */
 function serviceMarks(s) {
-  const lost = lossesOf(s);
   const errors = s.findings.filter((f) => f.severity === "error").length;
   if (!s.judged) return h("span", { class: "mark quiet" }, "overlap only");
   if (s.failure || state.failures["source:" + s.id]) return h("span", { class: "mark bad" }, s.kind === "address" ? "failed" : "not read");
@@ -82,6 +81,7 @@ function serviceMarks(s) {
     const kind = s.changes.some((c) => c.level === "breaking") ? "bad" : "notable";
     return h("span", { class: "mark " + kind }, count(s.changes.length, "change"));
   }
+  const lost = losses(s).length;
   return lost > 0 && h("span", { class: "mark bad" }, `${lost} with lost keys`);
 }
 
@@ -129,18 +129,27 @@ function rows(s, v, found, current) {
   const { n } = room;
   const shown = found.slice(0, n);
   const stop = !current ? undefined : chosen && shown.includes(chosen) ? chosen : shown[0];
-  return lazy("ul", { role: "group", class: "rows-of", key: "rows" }, [s, v, of, chosen, stop, n, state.server.overlap], () => [
-    shown.map((e) => row(s, v, e, e === chosen, e === stop)),
-    found.length > n && h("li", {
-      key: "more", role: "treeitem", "aria-level": 2, tabindex: "-1", class: "more-rows", created: whenSeen,
-      onclick: () => change(() => rooms.set(s.id, { of, n: n + page })),
-    }, `${found.length - n} more`),
-  ]);
+  return lazy("ul", { role: "group", class: "rows-of", key: "rows" }, [s, v, of, chosen, stop, n, state.server.overlap], () => {
+    const marks = marksOf(s, v);
+    return [
+      shown.map((e) => row(s, v, e, marks(e), e === chosen, e === stop)),
+      found.length > n && h("li", {
+        key: "more", role: "treeitem", "aria-level": 2, tabindex: "-1", class: "more-rows", created: whenSeen,
+        onclick: () => change(() => rooms.set(s.id, { of, n: n + page })),
+      }, `${found.length - n} more`),
+    ];
+  });
 }
 
-/** @param {Source} s @param {Version} v @param {Endpoint} e @param {boolean} chosen @param {boolean} focusable */
-function row(s, v, e, chosen, focusable) {
-  const m = marks(s, v, e);
+/**
+ * @param {Source} s
+ * @param {Version} v
+ * @param {Endpoint} e
+ * @param {Marks} m
+ * @param {boolean} chosen
+ * @param {boolean} focusable
+ */
+function row(s, v, e, m, chosen, focusable) {
   return h("li", {
     key: e.key, role: "treeitem", "aria-level": 2, "aria-selected": String(chosen), tabindex: focusable ? "0" : "-1", class: "endpoint-row",
     title: plain(e.url), "data-key": e.key,
@@ -151,7 +160,7 @@ function row(s, v, e, chosen, focusable) {
       `${count(m.lost.length, "key")} lost`),
     m.lost.length === 0 && m.problems > 0 && h("span", { class: "mark " + (m.errors ? "bad" : "notable") },
       count(m.problems, "problem")),
-    m.problems + m.lost.length === 0 && m.changes > 0 && h("span", { class: "mark notable" }, "changed"),
+    m.problems + m.lost.length === 0 && m.changed && h("span", { class: "mark notable" }, "changed"),
     e.deprecated && h("span", { class: "mark quiet", title: plain(e.deprecated) }, "deprecated")),
   h("span", { class: "where" }, value(pathOf(e))));
 }

@@ -2,9 +2,10 @@
 
 import { changesView } from "./changes.js";
 import { checkMark, checkView } from "./check.js";
-import { losses, mapView } from "./map.js";
+import { mapView } from "./map.js";
 import { previewView } from "./preview.js";
 import { problemsView } from "./problems.js";
+import { losses } from "./select.js";
 
 /** @typedef {{ text: string | number, kind: string } | null} Mark */
 
