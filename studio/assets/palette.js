@@ -9,34 +9,26 @@ import { call } from "./server.js";
 import { change, state } from "./store.js";
 import { views } from "./views.js";
 
-/** @typedef {{ id: string, label: Child, go: () => void, all: string, also?: string[] }} Item
+/** @typedef {{ id: string, label: () => Child, go: () => void, all: string, also?: string[] }} Item
  *   all: what it is found by, in lower case; also: of this, what the label does not say */
 
 const maxItems = 12;
 
-/** The items of a revision. @type {{ rev: number, instance: string, items: Item[] }} */
-let known = { rev: -1, instance: "", items: [] };
-
-function items() {
-  if (known.rev === state.server.rev && known.instance === state.server.instance) return known.items;
-  /** @type {Item[]} */
-  const all = [
-    ...endpointsOf(sources()).map(({ source: s, version: v, endpoint: e, id }) => ({
-      id, ...wordsOf(e), go: () => open({ source: s.id, version: v.name, key: e.key }),
-      label: [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
-        h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [", ", value(serviceName(s))])],
-    })),
-    ...views.map(({ name, label }) => ({
-      id: "view:" + name, all: "view " + name, label: ["View: ", label], go: () => { close(); go({ view: name, pane: "list" }); },
-    })),
-    ...judged().map((s) => ({
-      id: "source:" + s.id, all: ("service " + s.id + " " + s.title).toLowerCase(), label: ["Service: ", value(serviceName(s))],
-      go: () => { close(); choose(s.id); },
-    })),
-  ];
-  known = { rev: state.server.rev, instance: state.server.instance, items: all };
-  return all;
-}
+/** @returns {Item[]} */
+const items = () => [
+  ...endpointsOf(sources()).map(({ source: s, version: v, endpoint: e, id }) => ({
+    id, ...wordsOf(e), go: () => open({ source: s.id, version: v.name, key: e.key }),
+    label: () => [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
+      h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [", ", value(serviceName(s))])],
+  })),
+  ...views.map(({ name, label }) => ({
+    id: "view:" + name, all: "view " + name, label: () => ["View: ", label], go: () => { close(); go({ view: name, pane: "list" }); },
+  })),
+  ...judged().map((s) => ({
+    id: "source:" + s.id, all: ("service " + s.id + " " + s.title).toLowerCase(), label: () => ["Service: ", value(serviceName(s))],
+    go: () => { close(); choose(s.id); },
+  })),
+];
 
 /** matching returns the items with all of the words, those whose name begins with them first. @param {string[]} words */
 function matching(words) {
@@ -87,7 +79,7 @@ export function paletteDialog() {
     h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: feed || found.length === 0 },
       found.map((item, i) => h("li", {
         key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen), onclick: item.go,
-      }, item.label, because(item, words)))),
+      }, item.label(), because(item, words)))),
     !feed && found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing matches “${text.trim()}”.`)),
     feed && matches.map(landing),
   ];
