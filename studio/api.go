@@ -53,7 +53,7 @@ type request struct {
 
 	// Options of a check.
 	Endpoints map[string]values `json:"endpoints"` // what was filled in, by URL
-	Links     *int              `json:"links"`     // how many to follow; nil means the default
+	Links     int               `json:"links"`     // how many to follow
 	Schema    *struct {
 		Name string `json:"name"`
 		Text string `json:"text"`

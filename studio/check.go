@@ -16,9 +16,6 @@ import (
 	"signpost/internal/httpurl"
 )
 
-// maxCheckFollow limits how many links a check follows. The page offers no more.
-const maxCheckFollow = 1000
-
 // overTheNetwork lists the checks that do not apply to a file, because nothing is sent for them.
 var overTheNetwork = []string{"https", "reachable", "certificate", "redirect"}
 
@@ -73,7 +70,7 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 	if v == nil && src.address == nil {
 		return "", opts, errors.New("there is no manifest to check yet: fix the errors first")
 	}
-	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
+	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values), Follow: cmp.Or(c.Links, -1)}
 	opts.SkipProbes = c.Send == sendSample // samples say nothing about the feeds
 	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
 		file := definition.ParseManifest("manifest", body)
@@ -84,11 +81,6 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 	}
 	for url, values := range c.Endpoints {
 		opts.Endpoints[url] = values.given()
-	}
-	if c.Links != nil {
-		if opts.Follow = min(*c.Links, maxCheckFollow); opts.Follow <= 0 {
-			opts.Follow = -1
-		}
 	}
 	if c.Schema != nil {
 		if opts.FeedSchema, err = s.opts.FeedSchema(c.Schema.Name, []byte(c.Schema.Text)); err != nil {

@@ -105,6 +105,6 @@ interface State {
   changes: { signature: string, changes?: Change[], failure?: Failure } | null;
   text: { signature: string, text?: string } | null;
   check: CheckRun | null;
-  checking: { follow: number | null, schema: { name: string, text: string } | null }; // options; null means the default
+  checking: { follow: number, schema: { name: string, text: string } | null }; // options
   registered: string[]; // the addresses that this tab has registered
 }

@@ -4,13 +4,12 @@ import { runCheck } from "./actions.js";
 import { address, badge, count, h, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { sendOf, sendTo, source, version } from "./select.js";
-import { change, state } from "./store.js";
+import { change, defaultFollow, state } from "./store.js";
 
 /** The statuses and their colours, what matters most first. */
 const statuses = /** @type {Record<string, string>} */ ({ failed: "bad", warned: "notable", passed: "good", skipped: "" });
 
-// As many as signpost check follows, and as many as it takes a minute to follow.
-const defaultFollow = 20;
+// As many links as it takes a minute to follow.
 const maxFollow = 1000;
 
 /** checkMark says how the last run went. @param {Source} s */
@@ -68,10 +67,10 @@ const options = () => h("details", { class: "options", id: "check-options" },
   h("div", { class: "row" },
     h("span", { class: "row" }, h("label", { for: "follow" }, "Links to follow"),
       h("input", {
-        id: "follow", type: "number", min: 0, max: maxFollow, step: 1, value: String(state.checking.follow ?? defaultFollow),
+        id: "follow", type: "number", min: 0, max: maxFollow, step: 1, value: String(state.checking.follow),
         onchange: (/** @type {any} */ event) => change(() => {
           const n = Math.max(0, Math.min(maxFollow, Math.round(Number(event.target.value))));
-          state.checking.follow = event.target.value === "" ? null : n;
+          state.checking.follow = event.target.value === "" ? defaultFollow : n;
         }),
       })),
     h("span", { class: "row" }, h("label", { for: "schema" }, "JSON Schema for feeds"),

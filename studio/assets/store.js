@@ -1,5 +1,8 @@
 // The one state of the page. Whatever changes it calls change, and the page is rendered once for all changes at a time.
 
+/** defaultFollow is how many links a check follows, as signpost check does. */
+export const defaultFollow = 20;
+
 /** @type {State} */
 export const state = {
   connection: "connecting",
@@ -36,7 +39,7 @@ export const state = {
   changes: null,
   text: null,
   check: null,
-  checking: { follow: null, schema: null },
+  checking: { follow: defaultFollow, schema: null },
   registered: [],
 };
 
