@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"signpost/host"
 	"signpost/internal/httpurl"
@@ -27,9 +26,7 @@ type view struct {
 	rev     int
 	host    string
 	sources []*source // files first
-
-	once    sync.Once
-	overlap *overlap
+	overlap *overlap  // of all sources
 }
 
 // view returns the view for the deployment that a request names.
@@ -61,6 +58,7 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 		}
 		v.sources = append(v.sources, rec.build(name, features))
 	}
+	v.overlap = newOverlap(v.sources)
 	if len(s.views) >= maxViews {
 		clear(s.views)
 	}
@@ -76,12 +74,6 @@ func (v *view) source(id string) *source {
 		}
 	}
 	return nil
-}
-
-// overlaps returns the index of everything in the view.
-func (v *view) overlaps() *overlap {
-	v.once.Do(func() { v.overlap = newOverlap(v.sources) })
-	return v.overlap
 }
 
 // parseHost reads a host as somebody enters it: the host of a URL counts, too.

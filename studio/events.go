@@ -45,6 +45,6 @@ func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 func (s *Studio) state(c call) (any, error) {
 	return object{
 		"instance": s.instance, "build": s.assets.build, "rev": c.view.rev, "host": c.view.host, "send_to": s.opts.SendTo,
-		"sources": c.view.sources, "overlap": c.view.overlaps().nested,
+		"sources": c.view.sources, "overlap": c.view.overlap.nested,
 	}, nil
 }

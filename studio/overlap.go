@@ -117,7 +117,7 @@ func (x *overlap) match(feed, preferred string) matched {
 func (s *Studio) match(c call) (any, error) {
 	out := []matched{}
 	for _, feed := range c.Feeds {
-		found := c.view.overlaps().match(strings.TrimSpace(feed), c.Source)
+		found := c.view.overlap.match(strings.TrimSpace(feed), c.Source)
 		if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
 			found.Problem = "A feed URL starts with https:// or http://."
 		}

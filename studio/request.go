@@ -116,7 +116,7 @@ func compose(c call) (draft, error) {
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
 	if len(d.open) == 0 {
-		if m := c.view.overlaps().match(d.URL, c.src.ID); m.Winner.URL == e.URL {
+		if m := c.view.overlap.match(d.URL, c.src.ID); m.Winner.URL == e.URL {
 			d.Match = &m
 		} else if m.Found {
 			d.Owner = &m
