@@ -1,7 +1,4 @@
 package studio
 
-// IsPublic and PicturesOf are tested by themselves: with a mistake in them, a test would call other machines.
-var (
-	IsPublic   = isPublic
-	PicturesOf = picturesOf
-)
+// IsPublic is tested by itself: with a mistake in it, a test would call other machines.
+var IsPublic = isPublic

@@ -13,7 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	"signpost/host"
 	"signpost/internal/httpurl"
 )
 
@@ -28,34 +27,20 @@ const (
 	maxPictureRedirects = 3
 )
 
-// Kinds of responses, by where their pictures may be. A feed from the internet must not make this machine call addresses of
-// its own network.
-const (
-	picturesLocal  = "local"  // anywhere: the feed itself is on this machine or in its network
-	picturesPublic = "public" // on the internet
-)
-
-// picturesOf returns where the pictures of a response from an origin may be.
-func picturesOf(origin string) string {
-	if u, err := url.Parse(origin); err == nil && host.IsLocal(u.Host) {
-		return picturesLocal
-	}
-	return picturesPublic
-}
-
 func isPublic(addr netip.Addr) bool {
 	addr = addr.Unmap()
 	return addr.IsGlobalUnicast() && !addr.IsPrivate()
 }
 
-// picture fetches a picture of a response. It accepts only raster images: SVG can contain scripts.
+// picture fetches a picture of a response. It accepts only raster images: SVG can contain scripts. A feed from the internet
+// must not make this machine call addresses of its own network, only one that is local itself.
 func (s *Studio) picture(c call) (any, error) {
 	query := c.r.URL.Query()
 	u, err := url.Parse(query.Get("url"))
 	if err != nil || checkTarget(u) != nil {
 		return nil, errors.New("this is not the URL of a picture")
 	}
-	body, err := s.fetchPicture(c.r.Context(), u, query.Get("from") == picturesLocal)
+	body, err := s.fetchPicture(c.r.Context(), u, query.Get("local") == "true")
 	if err != nil {
 		return nil, failed(http.StatusBadGateway, sentence(err.Error()), "")
 	}

@@ -34,7 +34,7 @@ type Draft = { method: string, url: string, ctx: string, decoded: string, body: 
   owner: Match | null, match: Match | null, signature: string };
 type FeedResponse = { status: number, status_text: string, url: string, method: string, to: string,
   declared: boolean, headers: [string, string][], body: string, binary: boolean, bytes: number, truncated: boolean,
-  incomplete: boolean, millis: number, sample: boolean, follow: string, pictures: string, notes: string[] };
+  incomplete: boolean, millis: number, sample: boolean, follow: string, local: boolean, notes: string[] };
 
 /** Sent is what was sent, as it was then. */
 type Sent = { at: Current, signature: string, limit: number | null, changed: string[] };

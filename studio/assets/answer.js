@@ -208,7 +208,7 @@ const tints = 8;
 
 /** picture is that of a card. @param {Answer} answer @param {Card} card */
 function pictureOf({ response }, { picture, free }) {
-  const src = `/api/picture?from=${response?.pictures}&url=${encodeURIComponent(picture)}`;
+  const src = `/api/picture?local=${response?.local}&url=${encodeURIComponent(picture)}`;
   const painted = response?.sample && picture ? ` tint-${Number(picture.match(/(\d+)\.png$/)?.[1]) % tints}` : "";
   return h("span", { class: "picture" + painted },
     picture === "" && h("span", { class: "no-picture" }, "No picture"),
