@@ -69,7 +69,7 @@ func TestSavedForeignManifest(t *testing.T) {
 	// The endpoint with unknown parts takes part in overlap, too.
 	testkit.Equal(t, "rules", rules, "warning foreign-field\nwarning foreign-type\nwarning overlap-drops-context\n")
 	testkit.Equal(t, "context type", get(t, src, "versions", 0, "endpoints", 0, "context", 0, "type"), "cookie")
-	testkit.Equal(t, "stale", src["stale"], false)
+	testkit.Equal(t, "notes", src["notes"], []any{})
 	testkit.Equal(t, "URL", get(t, src, "versions", 0, "endpoints", 1, "url"), "https://a.example/x/{{id}}")
 	_, compared := ask(t, address+"/api/changes", object{"source": "m.json", "base": "git", "of": "main"})
 	testkit.Equal(t, "change", get(t, compared, "changes", 0, "rule"), "name-changed")

@@ -67,7 +67,6 @@ type source struct {
 	Versions []version `json:"versions"` // of the last text without errors
 	Findings []finding `json:"findings"`
 	Notes    []string  `json:"notes"`
-	Stale    bool      `json:"stale"` // the versions are not those of the current text
 
 	Changes []diff.Change `json:"changes"` // since it was registered or accepted
 
@@ -194,7 +193,6 @@ func (r *record) build(host string, features []string) *source {
 		}
 		return src
 	}
-	src.Stale = r.good != r.now
 	shown := r.now.file
 	if r.good != nil { // a text with a syntax error has neither title nor features
 		shown = r.good.file
@@ -209,7 +207,10 @@ func (r *record) build(host string, features []string) *source {
 	if r.good != nil {
 		if err := src.resolve(r.good); err != nil {
 			src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
-		} else if r.base != r.good && r.Judged {
+		} else if r.good != r.now && r.Failure == nil {
+			src.Notes = append(src.Notes, "The file has errors. Like a running service, this page keeps the last valid version.")
+		}
+		if r.base != r.good && r.Judged {
 			changes, _ := src.compare(r.base)
 			src.Changes = append(src.Changes, changes...)
 		}

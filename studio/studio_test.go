@@ -234,7 +234,7 @@ func TestStateShowsTheFile(t *testing.T) {
 	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
 	file := sourceOf(t, address, "feeds.yaml")
-	for key, want := range map[string]any{"kind": "file", "judged": true, "title": "Feeds", "host": "localhost", "host_open": true, "stale": false} {
+	for key, want := range map[string]any{"kind": "file", "judged": true, "title": "Feeds", "host": "localhost", "host_open": true, "notes": []any{}} {
 		testkit.Equal(t, key, file[key], want)
 	}
 	feeds := get(t, file, "versions", 0, "endpoints", 0).(object)

@@ -21,7 +21,7 @@ type Change = { rule: string, level: string, version: string, endpoint: string, 
 type Failure = { detail: string, hint?: string, findings?: Finding[], problems?: Problem[], status?: number };
 type Source = { id: string, kind: "file" | "example" | "address", path: string, title: string, host: string,
   host_open: boolean, read?: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
-  findings: Finding[], notes: string[], failure: Failure | null, stale: boolean, changes: Change[], since?: string };
+  findings: Finding[], notes: string[], failure: Failure | null, changes: Change[], since?: string };
 type Marks = { lost: string[], problems: number, errors: boolean, changed: boolean };
 type Place = { source: string, version: string, key: string, name: string, url: string };
 type Loser = Place & { lost_keys: string[], reason: "length" | "literals" | "order", inside: boolean };

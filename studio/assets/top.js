@@ -106,16 +106,12 @@ export function banners() {
 /** @param {Source} s @returns {Child} */
 function notes(s) {
   const failed = s.failure;
-  const all = [...s.notes];
-  if (s.stale && !failed && s.versions.length > 0) {
-    all.unshift("The file has errors. Like a running service, this page keeps the last valid version.");
-  }
   return [
     failed && h("div", { key: "failed", class: "banner bad", role: "alert", id: "source-failure" },
       h("p", {}, h("strong", {}, value(shortName(s)), ": ", plain(failed.detail))), failed.hint && h("p", {}, plain(failed.hint)),
       s.kind === "address"
         && h("button", { type: "button", onclick: () => update(s.id) }, state.busy["source:" + s.id] ? "Trying…" : "Try again")),
-    all.length > 0 && h("ul", { class: "notes", id: "notes", key: "notes" }, all.map((note) => h("li", {}, plain(note)))),
+    s.notes.length > 0 && h("ul", { class: "notes", id: "notes", key: "notes" }, s.notes.map((note) => h("li", {}, plain(note)))),
   ];
 }
 
