@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -32,18 +33,13 @@ type view struct {
 // view returns the view for the deployment that a request names.
 func (s *Studio) view(r *http.Request) (*view, error) {
 	var d deployment
-	wish := r.URL.Query().Get("deployment")
-	if wish != "" {
-		if err := json.Unmarshal([]byte(wish), &d); err != nil {
-			return nil, failed(http.StatusBadRequest, "This is not a deployment.", "")
-		}
+	wish := cmp.Or(r.URL.Query().Get("deployment"), "{}")
+	if err := json.Unmarshal([]byte(wish), &d); err != nil {
+		return nil, failed(http.StatusBadRequest, "This is not a deployment.", "")
 	}
-	name := s.host
-	if d.Host != "" {
-		var err error
-		if name, err = parseHost(d.Host); err != nil {
-			return nil, err
-		}
+	name, err := parseHost(cmp.Or(d.Host, s.host))
+	if err != nil {
+		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
