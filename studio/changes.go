@@ -62,13 +62,7 @@ func (src *source) compareVersions(from, to string) ([]diff.Change, error) {
 	}
 	base := signpost.Version{Name: to}
 	for _, e := range old.manifest.Endpoints {
-		segments := strings.Split(e.URL, "/")
-		for i := range segments {
-			if segments[i] == from {
-				segments[i] = to
-			}
-		}
-		e.URL = strings.Join(segments, "/")
+		e.URL = strings.TrimSuffix(strings.ReplaceAll(e.URL+"/", "/"+from+"/", "/"+to+"/"), "/")
 		base.Manifest.Endpoints = append(base.Manifest.Endpoints, e)
 	}
 	moved := signpost.Service{Versions: []signpost.Version{{Name: to, Manifest: now.manifest}}}
