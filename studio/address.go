@@ -45,23 +45,22 @@ func (s *Studio) fetch(ctx context.Context, address *url.URL, add, keep bool) er
 	now, why := s.fetchText(ctx, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.records, func(r *record) bool { return r.address != nil && *r.address == *address })
+	r := find(s.records, func(r *record) bool { return r.address != nil && *r.address == *address })
 	switch {
-	case i < 0 && !add: // it was removed in the meantime
+	case r == nil && !add: // it was removed in the meantime
 		return noSource
-	case i < 0 && why != nil && !keep:
+	case r == nil && why != nil && !keep:
 		return why
-	case i < 0:
-		i = len(s.records)
-		s.records = append(s.records, newAddress(address))
+	case r == nil:
+		r = newAddress(address)
+		s.records = append(s.records, r)
 	}
+	defer s.bump()
 	if why != nil {
-		s.records[i].Failure = why
-		s.bump()
+		r.Failure = why
 		return why
 	}
-	s.records[i].set(now)
-	s.bump()
+	r.set(now)
 	return nil
 }
 

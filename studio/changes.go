@@ -56,7 +56,7 @@ func (s *Studio) changes(c call) (any, error) {
 // compareVersions shows what changes for clients that move from one version to another. URLs that differ only in the
 // version count as the same.
 func (src *source) compareVersions(from, to string) ([]diff.Change, error) {
-	old, now := src.find(from), src.find(to)
+	old, now := src.version(from), src.version(to)
 	if old == nil || now == nil || old == now {
 		return nil, fmt.Errorf("there is no other version %q", from)
 	}

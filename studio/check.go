@@ -66,7 +66,7 @@ func (s *Studio) check(c call) (any, error) {
 // checked as signpost serve would send it, and its feeds wherever the page sends requests.
 func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions, err error) {
 	src := c.src
-	v := src.find(c.Version)
+	v := src.version(c.Version)
 	if v == nil && src.address == nil {
 		return "", opts, errors.New("there is no manifest to check yet: fix the errors first")
 	}

@@ -64,12 +64,7 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 
 // source returns the source with an id, or nil.
 func (v *view) source(id string) *source {
-	for _, src := range v.sources {
-		if src.ID == id {
-			return src
-		}
-	}
-	return nil
+	return find(v.sources, func(src *source) bool { return src.ID == id })
 }
 
 // parseHost reads a host as somebody enters it: the host of a URL counts, too.

@@ -73,7 +73,7 @@ func (s *Studio) compose(c call) (any, error) {
 // omitted or shown as placeholders. If the feed belongs to another endpoint, an app would send a different request, and
 // the draft says whose.
 func compose(c call) (draft, error) {
-	d := draft{version: c.src.find(c.Version), Snippets: []snippet{}, Problems: []missing{}}
+	d := draft{version: c.src.version(c.Version), Snippets: []snippet{}, Problems: []missing{}}
 	if d.version != nil {
 		for i, e := range d.version.Endpoints {
 			if e.Key == c.Endpoint {

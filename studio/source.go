@@ -59,14 +59,14 @@ func parse(name string, body []byte, served bool) *text {
 
 // source is a file or an address as the page shows it for a deployment. It is immutable.
 type source struct {
-	record             // as it was when the source was built
-	Title    string    `json:"title"`
-	Host     string    `json:"host"`      // value of {{host}}
-	HostOpen bool      `json:"host_open"` // whether any URL contains {{host}}
-	Features []feature `json:"features"`
-	Versions []version `json:"versions"` // of the last text without errors
-	Findings []finding `json:"findings"`
-	Notes    []string  `json:"notes"`
+	record              // as it was when the source was built
+	Title    string     `json:"title"`
+	Host     string     `json:"host"`      // value of {{host}}
+	HostOpen bool       `json:"host_open"` // whether any URL contains {{host}}
+	Features []feature  `json:"features"`
+	Versions []*version `json:"versions"` // of the last text without errors
+	Findings []finding  `json:"findings"`
+	Notes    []string   `json:"notes"`
 
 	Changes []diff.Change `json:"changes"` // since it was registered or accepted
 
@@ -88,13 +88,9 @@ type version struct {
 	manifest signpost.Manifest
 }
 
-// find returns a version by its name, or nil.
-func (src *source) find(name string) *version {
-	i := slices.IndexFunc(src.Versions, func(v version) bool { return v.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &src.Versions[i]
+// version returns the version with a name, or nil.
+func (src *source) version(name string) *version {
+	return find(src.Versions, func(v *version) bool { return v.Name == name })
 }
 
 // File is a definition or a saved manifest to show.
@@ -178,7 +174,7 @@ func (s *Studio) lint() {
 // build returns a record as a deployment has it. Nil features means those that the file enables.
 func (r *record) build(host string, features []string) *source {
 	src := &source{
-		record: *r, Host: host, Features: []feature{}, Versions: []version{}, Findings: findings(r.findings), Notes: []string{},
+		record: *r, Host: host, Features: []feature{}, Versions: []*version{}, Findings: findings(r.findings), Notes: []string{},
 		Changes: []diff.Change{}, enabled: features,
 	}
 	if r.address != nil {
@@ -263,7 +259,7 @@ func (src *source) resolve(t *text) error {
 	}
 	origins, about := src.featureKeys(t.file), t.file.ContextKeys()
 	for _, w := range service.Versions {
-		v := version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest}
+		v := &version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest}
 		if !service.Served {
 			v.Route = routes.Path(t.file.BasePath, v.Name)
 		}

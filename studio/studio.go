@@ -120,8 +120,13 @@ func (s *Studio) bump() {
 
 // record returns the record with an id, or nil. The caller holds the lock.
 func (s *Studio) record(id string) *record {
-	if i := slices.IndexFunc(s.records, func(r *record) bool { return r.ID == id }); i >= 0 {
-		return s.records[i]
+	return find(s.records, func(r *record) bool { return r.ID == id })
+}
+
+// find returns the first element that fits, or nil.
+func find[T any](all []*T, fits func(*T) bool) *T {
+	if i := slices.IndexFunc(all, fits); i >= 0 {
+		return all[i]
 	}
 	return nil
 }
