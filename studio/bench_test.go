@@ -3,15 +3,11 @@ package studio_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"time"
-
-	"signpost/internal/testkit"
 )
 
-// BenchmarkPage measures in a real browser, as medians: from a key to the composed URL, from a key in the filter of 5,000
-// endpoints to the list, and from the save of a file to the page.
+// BenchmarkPage measures in a real browser, as medians: from a key to the composed URL, and from a key in the filter of 5,000
+// endpoints to the list.
 func BenchmarkPage(b *testing.B) {
 	input := func(element, text, shown string) string {
 		return fmt.Sprintf(`(() => {
@@ -38,22 +34,6 @@ func BenchmarkPage(b *testing.B) {
 		measure(b, p, func(i int) {
 			p.eval(input(element("filter"), fmt.Sprintf("feed %d", i%1000), fmt.Sprintf(`document.querySelector(".endpoint-row .name").textContent.includes("Feed %d")`, i%1000)))
 		})
-	})
-	b.Run("SaveToPage", func(b *testing.B) {
-		path, write := writeFile(b, feedsYAML)
-		listen := testkit.FreeAddress(b)
-		stop := startProgram(b, listen, path)
-		p := openTab(b, "http://"+listen)
-		p.waitText("#endpoint-name", "Feeds")
-		measure(b, p, func(i int) {
-			name := fmt.Sprintf("Feeds%d", i)
-			p.eval(fmt.Sprintf(`window.saved = %d; new MutationObserver((_, observer) => {
-  if (document.querySelector("#endpoint-name").textContent === %s) { observer.disconnect(); window.took = Date.now() - window.saved; }
-}).observe(document.body, { subtree: true, childList: true, characterData: true })`, time.Now().UnixMilli(), quoteJS(name)))
-			p.eval(fmt.Sprintf("window.saved = %d", time.Now().UnixMilli()))
-			write(strings.Replace(feedsYAML, "name: Feeds\n", "name: "+name+"\n", 1))
-		})
-		stop()
 	})
 }
 
