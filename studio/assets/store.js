@@ -16,7 +16,8 @@ export const state = {
   },
   typed: {},
   bad: {},
-  sets: defaultSets(),
+  // The signed-in viewer has a sample value for every key of sample data.
+  sets: [{ id: "1", name: "signed-in viewer", values: {} }, { id: "2", name: "anonymous viewer", values: {} }],
   set: "1",
   sendTo: null,
   shown: {},
@@ -42,11 +43,6 @@ export const state = {
   checking: { follow: defaultFollow, schema: null },
   registered: [],
 };
-
-/** The sets of context values to begin with. The signed-in viewer has a sample value for every key of sample data. */
-function defaultSets() {
-  return [{ id: "1", name: "signed-in viewer", values: {} }, { id: "2", name: "anonymous viewer", values: {} }];
-}
 
 /** @type {() => void} */
 let render = () => {};
@@ -99,14 +95,11 @@ function remember() {
 
 /** recall takes over what the tab kept. It returns the route, which is that of the page only after a reload. @returns {Route | null} */
 export function recall() {
-  let route = null;
   try {
-    const { route: last = null, ...stored } = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
-    for (const name of kept) if (stored[name] !== undefined) Object.assign(state, { [name]: stored[name] });
-    route = last;
+    const { route = null, ...stored } = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
+    Object.assign(state, stored);
+    return route;
   } catch {
-    // It is not ours.
+    return null; // There is no storage.
   }
-  if (!Array.isArray(state.sets) || state.sets.length === 0) state.sets = defaultSets();
-  return route;
 }
