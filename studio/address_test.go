@@ -28,10 +28,10 @@ func TestRegister(t *testing.T) {
 	}
 	testkit.Equal(t, "sources", sourceIDs(t, address), []string{"feeds.yaml", manifest})
 	testkit.Equal(t, "first endpoint of the manifest", get(t, sourceOf(t, address, manifest), "versions", 0, "endpoints", 0, "name"), any("Ten"))
-	testkit.Equal(t, "remove", statusOf(t, address+"/api/remove", object{"source": manifest}), 200)
+	expect(t, address+"/api/remove", object{"source": manifest}, 200, nil)
 	for _, route := range []string{"update", "remove"} {
-		testkit.Equal(t, route+" of a removed manifest", statusOf(t, address+"/api/"+route, object{"source": manifest}), 404)
-		testkit.Equal(t, route+" of a file", statusOf(t, address+"/api/"+route, object{"source": "feeds.yaml"}), 409)
+		expect(t, address+"/api/"+route, object{"source": manifest}, 404, nil)
+		expect(t, address+"/api/"+route, object{"source": "feeds.yaml"}, 409, nil)
 	}
 }
 
@@ -134,5 +134,5 @@ func TestRegisterKeepsFailedAddresses(t *testing.T) {
 		return src["failure"] != nil
 	})
 	testkit.Equal(t, "failure", get(t, src, "failure", "detail"), "Nothing listens at 127.0.0.1:1.")
-	testkit.Equal(t, "status", statusOf(t, address+"/api/update", object{"source": dead}), 502)
+	expect(t, address+"/api/update", object{"source": dead}, 502, nil)
 }

@@ -2,7 +2,6 @@ package studio_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -153,19 +152,12 @@ func expect(t *testing.T, address string, body any, status int, fields object) o
 	t.Helper()
 	got, out := ask(t, address, body)
 	if got != status {
-		t.Errorf("%s: status %d, not %d: %v", address, got, status, out)
+		t.Errorf("%s with %v: status %d, not %d: %v", address, body, got, status, out)
 	}
 	for name, want := range fields {
 		testkit.Equal(t, address+": "+name, out[name], want)
 	}
 	return out
-}
-
-// statusOf sends a request as the page does, and returns the status.
-func statusOf(t *testing.T, address string, body any) int {
-	t.Helper()
-	status, _ := ask(t, address, body)
-	return status
 }
 
 // get returns a nested value of a response.
@@ -251,7 +243,7 @@ func TestStateShowsTheFile(t *testing.T) {
 	// Its manifest is served where the service would publish it.
 	manifest := expect(t, address+"/films/v2/endpoints-manifest"+deployed(object{"host": "feeds.example.com"}), nil, 200, nil)
 	testkit.Equal(t, "name", get(t, manifest, "endpoints", "https://feeds.example.com/v2/log", "name"), "Log")
-	testkit.Equal(t, "status", statusOf(t, address+"/v2/endpoints-manifest", nil), 404)
+	expect(t, address+"/v2/endpoints-manifest", nil, 404, nil)
 }
 
 // TestDeployments checks that two tabs look at two deployments of the same file.
@@ -265,7 +257,7 @@ func TestDeployments(t *testing.T) {
 		testkit.Equal(t, entered, get(t, state, "sources", 0, "host"), want)
 	}
 	for _, host := range []string{"a b", "a/b", "a:80", "https://a.example:80/x", "https://"} {
-		testkit.Equal(t, fmt.Sprintf("host %q", host), statusOf(t, address+"/api/state"+deployed(object{"host": host}), nil), 422)
+		expect(t, address+"/api/state"+deployed(object{"host": host}), nil, 422, nil)
 	}
 	on := deployed(object{"features": object{"feeds.yaml": []any{"authentication", "geo-restriction", "of another file"}}})
 	for query, want := range map[string]int{on: 1, "": 1, deployed(object{"features": object{"feeds.yaml": []any{}}}): 0} {
