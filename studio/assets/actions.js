@@ -1,6 +1,6 @@
 // What the page does when somebody asks for it.
 
-import { announce, byId, count } from "./dom.js";
+import { announce, byId, count, entries } from "./dom.js";
 import { read } from "./feed.js";
 import { parseJSON } from "./json.js";
 import { endpointID, go, own, settle } from "./route.js";
@@ -45,7 +45,7 @@ let failedAt = "";
 export function compose() {
   const at = current();
   if (!at || state.connection !== "live") return;
-  const wish = signature(at) + state.server.rev + state.server.deployment;
+  const wish = wishOf(at);
   if (state.draft?.signature === wish || composing === wish || failedAt === wish) return;
   composing = wish;
   clearTimeout(composeTimer);
@@ -67,10 +67,13 @@ export function compose() {
   }, composeDelay);
 }
 
-/** draftIsCurrent reports whether the draft is that of what is filled in. */
-export function draftIsCurrent() {
+/** wishOf is a text that changes when a draft would. @param {Current} at */
+const wishOf = (at) => signature(at) + state.server.rev + state.server.deployment;
+
+/** currentDraft returns the draft of what is filled in, if it is there. */
+export function currentDraft() {
   const at = current();
-  return Boolean(at && state.draft && state.draft.signature === signature(at) + state.server.rev + state.server.deployment);
+  return at && state.draft?.signature === wishOf(at) ? state.draft : null;
 }
 
 /** autoSend sends after a change, where that is wanted and harmless. */
@@ -79,7 +82,7 @@ function autoSend() {
   if (!at || !state.auto || at.endpoint.method !== "get" || state.route.view !== "preview") return;
   const sample = sendOf(at.source) === "sample";
   if (!sample && !state.sentTo[at.id + destination(at)] || sendOf(at.source) === "origin" && !sendTo()) return;
-  const draft = draftIsCurrent() ? state.draft : null; // otherwise the next one sends
+  const draft = currentDraft(); // otherwise the next one sends
   if (!draft || draft.owner || draft.problems.some((p) => !p.context) || anyBad() || (!sample && draft.problems.length)) return;
   if (state.answers[at.id]?.[0]?.sent.signature === signature(at) || state.pending?.signature === signature(at)) return;
   send({ without: sample, quiet: true });
@@ -206,8 +209,7 @@ export function cancel() {
 function keep(sent, response, failure) {
   const json = response && response.body !== "" ? parseJSON(response.body, response.truncated || response.incomplete) : null;
   const cards = json && read(json.root);
-  const entries = cards && (cards.total === 1 ? "1 entry" : `${cards.total} entries`);
-  const result = !response ? "failed" : response.status !== 200 || !entries ? String(response.status) : entries;
+  const result = !response ? "failed" : response.status !== 200 || !cards ? String(response.status) : entries(cards.total);
   /** @type {Answer} */
   const answer = {
     id: ++answersKept, at: Date.now(), sent, response, failure, json, cards,

@@ -1,7 +1,7 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
-import { draftIsCurrent, open, send, setOrigin } from "./actions.js";
-import { address, badge, byId, clock, h, plain, plainLines, value } from "./dom.js";
+import { currentDraft, open, send, setOrigin } from "./actions.js";
+import { address, badge, byId, clock, entries, h, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree } from "./json.js";
 import { bodyText, copyButton, failureBox } from "./parts.js";
@@ -39,13 +39,12 @@ export function answerPane(at) {
     answer ? body(at, answer, before, tab, pending) : h("div", { class: "blank", id: "answer-blank" }, pending ? "" : hint(at)));
 }
 
-const blocked = () => draftIsCurrent() && Boolean(state.draft?.owner);
-
 /** hint says what Send would do. @param {Current} at @returns {Child} */
 const hint = (at) => {
-  if (blocked()) return ["Nothing to send: this feed belongs to ", value(state.draft?.owner?.winner.name ?? ""), "."];
+  const draft = currentDraft();
+  if (draft?.owner) return ["Nothing to send: this feed belongs to ", value(draft.owner.winner.name), "."];
   if (sendOf(at.source) === "sample") {
-    return draftIsCurrent() && state.draft?.problems.some((p) => !p.context)
+    return draft?.problems.some((p) => !p.context)
       ? "Fill in the missing values to see a sample of this feed." : "Press Send to see a sample of this feed.";
   }
   if (sendOf(at.source) === "origin" && !sendTo()) return "Enter the server to send requests to, above.";
@@ -78,8 +77,9 @@ const useSample = (at) => sendOf(at.source) !== "sample" && h("button", {
 
 /** missing lets a request be sent without a required key: that it lacks one is said at the key. @param {Current} at @returns {Child} */
 function missing(at) {
-  if (!draftIsCurrent() || !state.draft || state.draft.owner || sendOf(at.source) === "sample") return null;
-  const { problems } = state.draft;
+  const draft = currentDraft();
+  if (!draft || draft.owner || sendOf(at.source) === "sample") return null;
+  const { problems } = draft;
   if (problems.length === 0 || problems.some((p) => !p.context)) return null;
   return h("p", { class: "hint without", key: "without" },
     h("button", { type: "button", class: "link", onclick: () => send({ without: true }) }, "Send without the required key"),
@@ -104,8 +104,6 @@ function facts(at, answer) {
     h("span", {}, size(response.bytes), response.sample ? ", sample" : `, ${response.millis} ms`),
   ];
 }
-
-const entries = (/** @type {number} */ n) => (n === 1 ? "1 entry" : `${n} entries`);
 
 /** @param {number} bytes */
 function size(bytes) {

@@ -193,6 +193,9 @@ export const badge = (text, kind = "", title) => h("span", { class: "badge " + k
 /** @param {number} n @param {string} word */
 export const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
+/** @param {number} n */
+export const entries = (n) => (n === 1 ? "1 entry" : `${n} entries`);
+
 /** @param {string | number} time */
 export const clock = (time) => new Date(time).toLocaleTimeString([], {
   hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",

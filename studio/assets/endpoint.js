@@ -1,6 +1,6 @@
 // The endpoint: what editors set, what the entry fills in, and what the app adds.
 
-import { draftIsCurrent, open, type, typeContext } from "./actions.js";
+import { currentDraft, open, type, typeContext } from "./actions.js";
 import { code, count, h, list, plain, plainLines, typing, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { fold, keys, segments, whyNot, whyOther } from "./parts.js";
@@ -62,11 +62,9 @@ function details(at) {
     e.foreign && [h("dt", {}, "Host"), h("dd", {}, "a third party’s, not that of the manifest")],
     h("dt", {}, "From"), h("dd", {}, value(s.path || s.id), v.name && [", ", value(v.name)]),
     e.modifiers.map((m) => m.params.map((p) => [h("dt", {}, value(p.label || p.key)), h("dd", {},
-      code(p.key), ", ", plain(p.control), p.default !== null && [", default ", value(p.default || "empty")], modifierName(m, p))])));
+      code(p.key), ", ", plain(p.control), p.default !== null && [", default ", value(p.default || "empty")],
+      m.name !== p.label && [", ", value(m.name)])])));
 }
-
-/** @param {Modifier} m @param {Param} p */
-const modifierName = (m, p) => m.name !== p.label && [", ", value(m.name)];
 
 /** @param {string} id @param {string} title @param {Child} fact @param {Child[]} rows */
 const group = (id, title, fact, rows) => h("section", { class: "group", id, key: id, "aria-labelledby": id + "-title" },
@@ -75,7 +73,7 @@ const group = (id, title, fact, rows) => h("section", { class: "group", id, key:
 /** warnings are what keeps the feed from being what it seems. @param {Current} at @returns {Child} */
 function warnings(at) {
   const { source: s, version: v, endpoint: e } = at;
-  const { owner, match } = (draftIsCurrent() && state.draft) || { owner: null, match: null };
+  const { owner, match } = currentDraft() ?? { owner: null, match: null };
   const losing = (nestingOf(s, v, e)?.under ?? []).filter((other) => other.lost_keys.length > 0);
   const { lost, problems } = marksOf(s, v)(e);
   return [
@@ -119,7 +117,7 @@ function row(name, { label, key, id, control, about, below }) {
 /** messageOf says what is wrong with a field, once that is worth saying. @param {string} name */
 function messageOf(name) {
   if (state.bad[name]) return "This is not a number.";
-  const problem = draftIsCurrent() ? state.draft?.problems.find((p) => p.field === name) : undefined;
+  const problem = currentDraft()?.problems.find((p) => p.field === name);
   if (!problem) return "";
   const empty = name.startsWith("param:") || problem.context;
   return !empty || state.attention ? problem.message : "";
@@ -264,7 +262,7 @@ function contextRow(at, item) {
 
 /** travel shows how the context keys are sent. @returns {Child} */
 function travel() {
-  const draft = draftIsCurrent() ? state.draft : null;
+  const draft = currentDraft();
   if (!draft || (draft.ctx === "" && draft.body === "")) return null;
   return h("details", { key: "travel", id: "travel" },
     h("summary", {}, "How they are sent"),

@@ -1,6 +1,6 @@
 // The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
 
-import { cancel, choose, draftIsCurrent, flipFeature, focusField, open, send, setHost, setOrigin } from "./actions.js";
+import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { apple, badge, byId, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
@@ -24,42 +24,38 @@ export function previewView() {
 
 /** addressBar is the request that comes of what is filled in, and what can be done with it. @param {Current} at */
 function addressBar(at) {
-  const { draft } = state;
-  const now = draftIsCurrent();
+  const { draft } = state; // whose URL stands until that of the next one is known
+  const now = currentDraft();
   const pending = state.pending?.id === at.id;
-  const blocked = now && Boolean(draft?.owner);
   return h("div", { class: "address-bar" + (now ? "" : " composing"), role: "group", "aria-label": "Request", key: "bar" },
     badge(at.endpoint.method.toUpperCase(), at.endpoint.method === "post" ? "post" : "get"),
     h("p", { id: "feed-url", class: "url", tabindex: "0", role: "group", "aria-label": "Composed URL" },
-      urlTokens(now && draft ? draft.url : draft && draft.signature.includes(quoted(at)) ? draft.url : at.endpoint.url,
+      urlTokens(draft?.signature.includes(JSON.stringify(at.endpoint.key)) ? draft.url : at.endpoint.url,
         (name) => focusField("param:" + name))),
     copyMenu(at),
     pending && h("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"),
     h("button", {
       type: "button", id: "send", class: "primary", title: apple ? "⌘ Enter" : "Ctrl+Enter",
       "aria-keyshortcuts": apple ? "Meta+Enter" : "Control+Enter",
-      "aria-disabled": pending || blocked || state.connection === "lost" ? "true" : undefined,
+      "aria-disabled": pending || now?.owner || state.connection === "lost" ? "true" : undefined,
       onclick: (/** @type {MouseEvent} */ event) => (event.detail < 2 ? send() : undefined),
     }, "Send"),
     h("p", { class: "problem", id: "feed-problem", role: "status" }, problemText(at)));
 }
-
-/** quoted is how a signature names an endpoint. @param {Current} at */
-const quoted = (at) => JSON.stringify(at.endpoint.key);
 
 /** problemText says why the URL is not what would be sent. What a field lacks is said at the field. @param {Current} at */
 function problemText(at) {
   if (state.connection === "lost") return "The studio has stopped, so this may be out of date.";
   const bad = paramsOf(at.endpoint).find((param) => state.bad["modifier:" + param.key]);
   if (bad) return plain(`${bad.label || bad.key} is not a number.`);
-  const whole = draftIsCurrent() ? state.draft?.problems.find((p) => p.field === "") : undefined;
+  const whole = currentDraft()?.problems.find((p) => p.field === "");
   return whole ? plain(whole.message) : "";
 }
 
 /** copyMenu copies the request in the syntax of a tool. @param {Current} at */
 function copyMenu(at) {
   const bad = paramsOf(at.endpoint).some((param) => state.bad["modifier:" + param.key]);
-  const snippets = draftIsCurrent() && !bad ? state.draft?.snippets ?? [] : [];
+  const snippets = (!bad && currentDraft()?.snippets) || [];
   const gaps = (state.draft?.problems.length ?? 0) > 0;
   return h("details", {
     class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy),

@@ -65,9 +65,7 @@ function editorLink(path, line, column) {
 
 /** lines shows the text with the places of the findings marked. @param {string} text @param {Finding[]} findings */
 function lines(text, findings) {
-  /** @type {Map<number, Finding[]>} */
-  const marks = new Map();
-  for (const f of findings) marks.set(f.line, [...(marks.get(f.line) ?? []), f]);
+  const marks = Map.groupBy(findings, (f) => f.line);
   const all = text.split("\n");
   return [
     all.slice(0, maxLines).map((line, i) => {
