@@ -71,11 +71,7 @@ func pictureType(body []byte) string {
 func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, pictureTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Accept", "image/*")
+	req := (&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"Accept": {"image/*"}}}).WithContext(ctx)
 	transport := &http.Transport{ForceAttemptHTTP2: true}
 	if given, ok := s.opts.Client.Transport.(*http.Transport); ok {
 		transport = given.Clone()
@@ -83,7 +79,7 @@ func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]by
 	defer transport.CloseIdleConnections()
 	if !local {
 		// The address of a name is only known when it is dialled.
-		dialer := &net.Dialer{Timeout: pictureTimeout, Control: func(_, address string, _ syscall.RawConn) error {
+		dialer := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 			if at, err := netip.ParseAddrPort(address); err != nil || !isPublic(at.Addr()) {
 				return errors.New("the picture is on this machine or in its network, and the feed is not")
 			}
