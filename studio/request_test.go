@@ -95,10 +95,12 @@ func TestSend(t *testing.T) {
 		case "/binary":
 			w.Header().Set("Content-Type", "image/png")
 			w.Write([]byte{0xff, 0xfe})
+		case "/long":
+			io.WriteString(w, strings.Repeat("日", client.MaxAnswer))
 		}
 	})
 	endpoints := "versions:\n  v1:\n    endpoints:\n"
-	for _, url := range []string{feeds.URL + "/moved", feeds.URL + "/binary", "http://127.0.0.1:1/down"} {
+	for _, url := range []string{feeds.URL + "/moved", feeds.URL + "/binary", feeds.URL + "/long", "http://127.0.0.1:1/down"} {
 		endpoints += fmt.Sprintf("      %s: {name: X, method: get, mime_type: application/json}\n", url)
 	}
 	endpoints += fmt.Sprintf("      %s/post: {name: X, method: post, mime_type: application/json, context_obj: [{key: k, type: bodyParam, required: true}]}\n", feeds.URL)
@@ -117,6 +119,10 @@ func TestSend(t *testing.T) {
 		}
 	}
 	expect(t, address+"/api/send", input("http://127.0.0.1:1/down", nil, false), 502, object{"hint": "Start the service, or correct host and port."})
+
+	// A response is cut between two characters.
+	long := expect(t, address+"/api/send", input(feeds.URL+"/long", nil, false), 200, object{"truncated": true})
+	testkit.Equal(t, "bytes of what is shown", len(long["body"].(string)), client.MaxAnswer/3*3)
 
 	// A request without a required key is sent only if the user insists.
 	before := seen.Load()

@@ -123,9 +123,9 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 			out.Headers = append(out.Headers, [2]string{name, strings.Join(a.Header[name], ", ")})
 		}
 	}
-	body := a.Body
-	for (a.Truncated || out.Incomplete) && len(body) > 0 && !utf8.Valid(body[max(0, len(body)-utf8.UTFMax):]) {
-		body = body[:len(body)-1] // an incomplete character
+	body, cut := a.Body, a.Truncated || out.Incomplete
+	if cut { // perhaps in the middle of a character
+		body = bytes.TrimRightFunc(body, func(r rune) bool { return r == utf8.RuneError })
 	}
 	note := func(format string, args ...any) { out.Notes = append(out.Notes, fmt.Sprintf(format, args...)) }
 	if trimmed, found := bytes.CutPrefix(body, []byte("\ufeff")); found {
@@ -143,7 +143,6 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 	want, _, _ := mime.ParseMediaType(e.MIMEType)
 	empty := a.Status == http.StatusNoContent
 	out.Declared = want == signpost.MIMEForm || got == want || empty
-	cut := a.Truncated || out.Incomplete
 	switch {
 	case a.Status/100 != 2 || empty:
 	case want != "" && !out.Declared:
