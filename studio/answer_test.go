@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -145,14 +146,10 @@ func lateTransport(path string) http.RoundTripper {
 		if req.URL.Path != path {
 			return http.DefaultTransport.RoundTrip(req)
 		}
-		body := io.MultiReader(strings.NewReader(`{"entry":[{"title":"in time"},`), readFunc(func([]byte) (int, error) { return 0, context.DeadlineExceeded }))
+		body := io.MultiReader(strings.NewReader(`{"entry":[{"title":"in time"},`), iotest.ErrReader(context.DeadlineExceeded))
 		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body), Request: req}, nil
 	})
 }
-
-type readFunc func([]byte) (int, error)
-
-func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 // TestPageWithSlowPictures types while sixty pictures are loading.
 func TestPageWithSlowPictures(t *testing.T) {
