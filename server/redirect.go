@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net"
 	"net/http"
 	"strings"
 )
@@ -16,7 +15,7 @@ func (h *Handler) Redirect(httpsPort string) http.Handler {
 			return
 		}
 		if httpsPort != "443" {
-			host = net.JoinHostPort(strings.Trim(host, "[]"), httpsPort)
+			host += ":" + httpsPort
 		}
 		path := r.URL.EscapedPath()
 		if !strings.HasPrefix(path, "/") {
