@@ -49,12 +49,6 @@ func (h head) with(fields ...field) head {
 
 // addTo adds the fields to the header of a response.
 func (h *head) addTo(header http.Header) {
-	if len(header) == 0 { // the usual case
-		for _, f := range h.fields {
-			header[f.name] = f.values
-		}
-		return
-	}
 	for _, f := range h.fields {
 		f.set(header)
 	}
