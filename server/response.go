@@ -66,9 +66,6 @@ func (d *delivery) Written(body int, err error) {
 	deliveries.Put(d)
 }
 
-// errAborted is the error of a response that ended in a panic.
-var errAborted = errors.New("the response was aborted")
-
 // send writes a response, with a single system call if the connection supports it.
 func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d *delivery) {
 	d.event.Status = res.status
@@ -82,17 +79,14 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d 
 		w.WriteHeader(res.status)
 		return
 	}
-	n, err := 0, errAborted
-	defer func() { d.Written(n, err) }()
-	if n, err = res.write(w, r); err != nil || h.observe == nil && r.ProtoMajor < 2 {
-		return
+	n, err := res.write(w, r)
+	if err == nil && h.observe != nil { // part of it may still be buffered, and therefore not written
+		err = http.NewResponseController(w).Flush()
+		// A response that an outer handler buffers cannot be tracked any further. One to HEAD ends with its header: over
+		// HTTP/2 the stream is already closed then, and Flush reports an error.
+		if errors.Is(err, http.ErrNotSupported) || isHead && r.ProtoMajor == 2 {
+			err = nil
+		}
 	}
-	// Part of it may still be buffered, and therefore not written.
-	err = http.NewResponseController(w).Flush()
-	switch {
-	case errors.Is(err, http.ErrNotSupported):
-		err = nil // an outer handler buffers the response: it cannot be tracked any further
-	case isHead && r.ProtoMajor == 2:
-		err = nil // the response ends with its header, so the stream is already closed, and Flush reports an error
-	}
+	d.Written(n, err)
 }
