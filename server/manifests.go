@@ -2,9 +2,11 @@ package server
 
 import (
 	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"math"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -50,8 +52,9 @@ type key struct {
 // that the memory of all of them is bounded, those included that the cache has dropped and a slow client still reads.
 type manifests struct {
 	cache    *otter.Cache[key, *representation]
-	wait     time.Duration // maximum wait for room to render
-	render   *renderer
+	head     head              // common to all representations
+	writers  chan *gzip.Writer // one per core: see render
+	wait     time.Duration     // maximum wait for room to render
 	inFlight *semaphore.Weighted
 	limit    atomic.Int64 // bytes that inFlight grants at most, of the cache and of others
 	used     atomic.Int64 // bytes that it has granted
@@ -59,7 +62,12 @@ type manifests struct {
 
 func newManifests(cacheBytes int64, head head) (*manifests, error) {
 	cacheBytes = cmp.Or(cacheBytes, DefaultCacheBytes)
-	m := &manifests{wait: DefaultInFlightWait, render: newRenderer(head), inFlight: semaphore.NewWeighted(math.MaxInt64)}
+	m := &manifests{
+		head: head, writers: make(chan *gzip.Writer, runtime.GOMAXPROCS(0)), wait: DefaultInFlightWait, inFlight: semaphore.NewWeighted(math.MaxInt64),
+	}
+	for range cap(m.writers) {
+		m.writers <- gzip.NewWriter(nil) // takes almost a megabyte once used
+	}
 	m.limit.Store(cacheBytes + DefaultInFlightBytes)
 	m.inFlight.TryAcquire(math.MaxInt64 - m.limit.Load()) // a semaphore cannot grow, so reserve returns some of this
 	var err error
@@ -114,7 +122,7 @@ func (m *manifests) make(route *route, k key) (rep *representation, err error) {
 			m.giveBack(size)
 		}
 	}()
-	if rep, err = m.render.render(route, k); err != nil {
+	if rep, err = m.render(route, k); err != nil {
 		return nil, err
 	}
 	rep.size = min(int64(cap(rep.full.body)+len(k.host)+overhead), size)

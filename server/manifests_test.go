@@ -194,7 +194,7 @@ func TestInFlightIsBounded(t *testing.T) {
 // TestHalfClosedClientsAreServed checks that requests wait for room, and then for their rendering however long it takes, and
 // that clients that close their side of the connection meanwhile get their manifest: net/http cancels their context.
 func TestHalfClosedClientsAreServed(t *testing.T) {
-	for wait, obstruct := range map[time.Duration]func(testing.TB, *Handler) func(){time.Hour: takeAll, time.Nanosecond: takeSlots} {
+	for wait, obstruct := range map[time.Duration]func(testing.TB, *Handler) func(){time.Hour: takeAll, time.Nanosecond: takeWriters} {
 		h := newHandler(t, Options{}, v1(compile(t, "a")))
 		h.manifests.wait = wait
 		free := obstruct(t, h)
@@ -219,16 +219,15 @@ func TestHalfClosedClientsAreServed(t *testing.T) {
 	}
 }
 
-// takeSlots keeps everything from being rendered, until the function that it returns is called.
-func takeSlots(_ testing.TB, h *Handler) func() {
-	slots := h.manifests.render.slots
+// takeWriters keeps everything from being rendered, until the function that it returns is called.
+func takeWriters(_ testing.TB, h *Handler) func() {
 	var writers []*gzip.Writer
-	for range cap(slots) {
-		writers = append(writers, <-slots)
+	for range cap(h.manifests.writers) {
+		writers = append(writers, <-h.manifests.writers)
 	}
 	return func() {
 		for _, writer := range writers {
-			slots <- writer
+			h.manifests.writers <- writer
 		}
 	}
 }

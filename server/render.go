@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"runtime"
 	"slices"
 	"sync/atomic"
 )
@@ -33,24 +32,11 @@ func (r *representation) use() bool {
 	}
 }
 
-// renderer makes representations, at most one per core at a time: more would take more memory without being faster.
-type renderer struct {
-	head  head // common to all representations
-	slots chan *gzip.Writer
-}
-
-func newRenderer(head head) *renderer {
-	r := &renderer{head: head, slots: make(chan *gzip.Writer, runtime.GOMAXPROCS(0))}
-	for range cap(r.slots) {
-		r.slots <- gzip.NewWriter(nil) // takes almost a megabyte once used
-	}
-	return r
-}
-
-// render makes the representation of a route as soon as there is a free slot.
-func (r *renderer) render(route *route, k key) (*representation, error) {
-	writer := <-r.slots
-	defer func() { r.slots <- writer }()
+// render makes the representation of a route. At most one per core is rendered at a time: more would take more memory
+// without being faster.
+func (m *manifests) render(route *route, k key) (*representation, error) {
+	writer := <-m.writers
+	defer func() { m.writers <- writer }()
 
 	body, err := route.template.Render(k.host)
 	if err != nil {
@@ -64,7 +50,7 @@ func (r *renderer) render(route *route, k key) (*representation, error) {
 		body = compress(writer, body)
 		fields = append(fields, gzipCoding)
 	}
-	head := r.head.with(slices.Concat([]field{newField("Etag", `"`+rep.tag+`"`)}, route.fields)...)
+	head := m.head.with(slices.Concat([]field{newField("Etag", `"`+rep.tag+`"`)}, route.fields)...)
 	rep.notModified = response{status: http.StatusNotModified, head: head}
 	rep.full = response{http.StatusOK, head.with(append(fields, lengthOf(body))...), body}
 	return rep, nil
