@@ -50,24 +50,18 @@ func newTable(services []Service, common head) (*table, error) {
 }
 
 func (t *table) add(base string, service Service) error {
-	versions := service.Versions
-	if len(versions) == 0 {
+	if len(service.Versions) == 0 {
 		return errors.New("it has no versions: add at least v1")
 	}
-	names := slices.SortedFunc(maps.Keys(versions), compareVersions)
-	declared := make(map[string]bool, len(names))
-	for _, name := range names {
-		declared[name] = true
-	}
-	for _, name := range names {
-		template := versions[name]
+	for _, name := range slices.SortedFunc(maps.Keys(service.Versions), compareVersions) {
+		template := service.Versions[name]
 		if !routes.ValidVersion(name) {
 			return fmt.Errorf("%q is not a version: use v and a number, such as v1", name)
 		}
 		if template == nil || template.Revision() == "" {
 			return fmt.Errorf("version %s has no template: use one returned by signpost.Compile", name)
 		}
-		if err := checkVersions(template, name, declared); err != nil {
+		if err := checkVersion(name, service.Versions); err != nil {
 			return err
 		}
 		path := routes.Path(base, name)
@@ -79,13 +73,13 @@ func (t *table) add(base string, service Service) error {
 	return nil
 }
 
-// checkVersions reports a URL of a version that names another one of those declared.
-func checkVersions(template *signpost.Template, name string, declared map[string]bool) error {
-	if len(declared) == 1 {
-		return nil // it is the only one, as in most services
+// checkVersion reports a URL of a version that names another one.
+func checkVersion(name string, versions map[string]*signpost.Template) error {
+	if len(versions) == 1 {
+		return nil // saves a copy of the manifest at every Publish: most services have one version
 	}
-	for _, e := range template.Manifest().Endpoints {
-		if other := routes.OtherVersion(signpost.CutURL(e.URL), name, declared); other != "" {
+	for _, e := range versions[name].Manifest().Endpoints {
+		if other := routes.OtherVersion(signpost.CutURL(e.URL), name, versions); other != "" {
 			return fmt.Errorf("version %s lists %q: move it to %s, or remove it", name, e.URL, other)
 		}
 	}

@@ -37,15 +37,15 @@ func ValidVersion(name string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-// OtherVersion returns the path segment of an endpoint's URL that names a different version of the service, or "". A
-// manifest may list only the URLs of its own version. A URL without {{host}} belongs to a third party, whose versions
-// are its own business.
-func OtherVersion(u signpost.URL, version string, declared map[string]bool) string {
+// OtherVersion returns the path segment of an endpoint's URL that names a different version of the service, of those that
+// are keys of declared, or "". A manifest may list only the URLs of its own version. A URL without {{host}} belongs to a
+// third party, whose versions are its own business.
+func OtherVersion[T any](u signpost.URL, version string, declared map[string]T) string {
 	if !u.HasHostPlaceholder() {
 		return ""
 	}
 	for segment := range strings.SplitSeq(u.Path(), "/") {
-		if segment != version && declared[segment] {
+		if _, ok := declared[segment]; ok && segment != version {
 			return segment
 		}
 	}

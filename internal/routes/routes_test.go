@@ -25,7 +25,7 @@ func TestOtherVersion(t *testing.T) {
 	testkit.Cases(t, "testdata/versions.golden", func(url string) string {
 		return routes.OtherVersion(signpost.CutURL(url), "v1", map[string]bool{"v1": true, "v2": true, "v10": true})
 	})
-	if got := routes.OtherVersion(signpost.CutURL("https://{{host}}/v2/feeds"), "v1", nil); got != "" {
+	if got := routes.OtherVersion(signpost.CutURL("https://{{host}}/v2/feeds"), "v1", map[string]bool{}); got != "" {
 		t.Errorf("without declared versions: got %q", got)
 	}
 }
