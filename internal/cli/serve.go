@@ -120,8 +120,8 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	if err := f.complete(args, log, c.transport); err != nil {
 		return err
 	}
-	socket, _ := c.LookupEnv("NOTIFY_SOCKET")
-	f.config.LogWriter, f.config.Notify = out, daemon.Notifier(socket)
+	f.config.LogWriter = out
+	f.config.NotifySocket, _ = c.LookupEnv("NOTIFY_SOCKET")
 	d, err := daemon.New(f.config)
 	if err != nil {
 		return usageErrorf("%w", err)

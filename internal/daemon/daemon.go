@@ -65,9 +65,8 @@ type Config struct {
 	LogWriter *LogWriter   // where Log writes; nil if that cannot drop lines
 	AccessLog bool         // log every request; at debug level they are always logged
 	Version   string       // of the program, for logs, metrics and requests
-	Notify    Notifier     // notifies the service manager of readiness and reloads; the zero value does nothing
 
-	Ticks <-chan time.Time // replaces the ticker of source.LookInterval in tests
+	NotifySocket string // of systemd, which learns of readiness and reloads: a path, or @ and an abstract name; empty for none
 
 	timeouts timeouts     // the constants in listen.go, except in tests
 	prove    func() error // proveWire, except in tests
@@ -203,7 +202,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 	}()
 	watcher := source.Watcher{
 		Directories: func() []string { return source.Directories(d.config.Sources) },
-		Demands:     definitions, Arrivals: arrivals, Ticks: d.config.Ticks,
+		Demands:     definitions, Arrivals: arrivals,
 	}
 	go watcher.Run(ctx, func(demanded bool) {
 		if demanded {
@@ -215,7 +214,8 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		}
 	})
 	if d.certificate != nil {
-		watcher := source.Watcher{Directories: d.config.Certificate.directories, Demands: certificates, Ticks: d.config.Ticks}
+		directories := func() []string { return source.DirectoriesOf(d.certificate.Cert, d.certificate.Key) }
+		watcher := source.Watcher{Directories: directories, Demands: certificates}
 		go watcher.Run(ctx, d.certificate.reload)
 	}
 }

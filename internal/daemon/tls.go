@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -14,10 +13,6 @@ import (
 
 // CertificateFiles names a PEM certificate and its key. Both are reloaded when they change.
 type CertificateFiles struct{ Cert, Key string }
-
-func (f CertificateFiles) directories() []string {
-	return []string{filepath.Dir(f.Cert), filepath.Dir(f.Key)}
-}
 
 // certificate is a certificate and its key, reloaded when the files change.
 type certificate struct {
