@@ -23,8 +23,8 @@ type metrics struct {
 	duration *prometheus.HistogramVec
 	bytes    *prometheus.CounterVec
 	cache    map[string]prometheus.Counter // by result
-	refused  *prometheus.CounterVec
-	reloads  *prometheus.CounterVec
+	refused  map[string]prometheus.Counter // by reason
+	reloads  map[string]prometheus.Counter // by result
 	loadedAt prometheus.Gauge
 	loadedOK prometheus.Gauge
 	findings *prometheus.GaugeVec
@@ -58,6 +58,13 @@ func newMetrics(version string) *metrics {
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
+	byValue := func(name, help, label string, values ...string) map[string]prometheus.Counter {
+		all, vec := make(map[string]prometheus.Counter), counters(name, help, label)
+		for _, value := range values {
+			all[value] = vec.WithLabelValues(value)
+		}
+		return all
+	}
 	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return auto.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	}
@@ -69,10 +76,12 @@ func newMetrics(version string) *metrics {
 			Name: "signpost_request_duration_seconds", Help: "Time from a request until its response was written to the connection.",
 			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a lookup takes microseconds; the rest is the network
 		}, []string{"base_path", "version"}),
-		bytes:    counters("signpost_response_bytes_total", "Bytes of response bodies.", "base_path", "version"),
-		cache:    make(map[string]prometheus.Counter),
-		refused:  counters("signpost_refused_hosts_total", "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed or does-not-fit.", "reason"),
-		reloads:  counters("signpost_reloads_total", "Reloads of changed definitions, by result: success or failure.", "result"),
+		bytes: counters("signpost_response_bytes_total", "Bytes of response bodies.", "base_path", "version"),
+		cache: byValue("signpost_cache_requests_total", "Lookups in the cache of rendered manifests, by result: hit or miss.", "result",
+			server.CacheHit, server.CacheMiss),
+		refused: byValue("signpost_refused_hosts_total", "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed or does-not-fit.", "reason",
+			server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit),
+		reloads:  byValue("signpost_reloads_total", "Reloads of changed definitions, by result: success or failure.", "result", "success", "failure"),
 		loadedAt: gauges("signpost_last_reload_success_timestamp_seconds", "Time of the last successful reload of definitions.").WithLabelValues(),
 		loadedOK: gauges("signpost_last_reload_successful", "Whether all definitions could be read and had no errors at the last check.").WithLabelValues(),
 		findings: gauges("signpost_definition_findings", "Findings in the definitions as they were last read, by severity.", "severity"),
@@ -80,18 +89,6 @@ func newMetrics(version string) *metrics {
 		expiry:   gauges("signpost_certificate_expiry_timestamp_seconds", "Expiry time of the certificate in use, by its first name.", "name"),
 		failed: counters("signpost_certificate_failures_total",
 			"Certificates that could not be loaded from files, and failed requests to the ACME server.").WithLabelValues(),
-	}
-	cache := counters("signpost_cache_requests_total", "Lookups in the cache of rendered manifests, by result: hit or miss.", "result")
-	for _, result := range []string{server.CacheHit, server.CacheMiss} {
-		m.cache[result] = cache.WithLabelValues(result)
-	}
-	for counter, values := range map[*prometheus.CounterVec][]string{
-		m.refused: {server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit},
-		m.reloads: {"success", "failure"},
-	} {
-		for _, value := range values {
-			counter.WithLabelValues(value)
-		}
 	}
 	gauges("signpost_build_info", "1, with the version of Signpost and of Go.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
 	m.routes.Store(&map[route]*routeMetrics{})
@@ -136,17 +133,17 @@ func (m *metrics) observe(e server.Event) {
 		m.cache[e.Cache].Inc()
 	}
 	if e.Refused != "" {
-		m.refused.WithLabelValues(e.Refused).Inc()
+		m.refused[e.Refused].Inc()
 	}
 }
 
 // reloaded counts a reload.
 func (m *metrics) reloaded(ok bool) {
 	if !ok {
-		m.reloads.WithLabelValues("failure").Inc()
+		m.reloads["failure"].Inc()
 		return
 	}
-	m.reloads.WithLabelValues("success").Inc()
+	m.reloads["success"].Inc()
 	m.loadedAt.SetToCurrentTime()
 }
 
@@ -190,29 +187,26 @@ func (m *metrics) definitions(all []*served) {
 	}
 }
 
+// of returns the metrics of a route, and makes them if they do not exist.
+func (m *metrics) of(r route, statuses []int) *routeMetrics {
+	made := &routeMetrics{
+		requests: make(map[int]prometheus.Counter),
+		bytes:    m.bytes.WithLabelValues(r.basePath, r.version),
+		duration: m.duration.WithLabelValues(r.basePath, r.version),
+	}
+	for _, status := range statuses {
+		made.requests[status] = m.requests.WithLabelValues(r.basePath, r.version, strconv.Itoa(status))
+	}
+	return made
+}
+
 // setRoutes makes the metrics of published routes, and removes those of routes that are gone.
 func (m *metrics) setRoutes(published []route) {
-	before, routes := *m.routes.Load(), make(map[route]*routeMetrics, len(published)+1)
-	for _, r := range append(published, route{}) {
-		if routes[r] = before[r]; routes[r] != nil {
-			continue
-		}
-		made := &routeMetrics{
-			requests: make(map[int]prometheus.Counter),
-			bytes:    m.bytes.WithLabelValues(r.basePath, r.version),
-			duration: m.duration.WithLabelValues(r.basePath, r.version),
-		}
-		statuses := routeStatuses
-		if r == (route{}) {
-			statuses = otherStatuses
-		}
-		for _, status := range statuses {
-			made.requests[status] = m.requests.WithLabelValues(r.basePath, r.version, strconv.Itoa(status))
-		}
-		routes[r] = made
+	routes := map[route]*routeMetrics{{}: m.of(route{}, otherStatuses)}
+	for _, r := range published {
+		routes[r] = m.of(r, routeStatuses)
 	}
-	m.routes.Store(&routes)
-	for r := range before {
+	for r := range *m.routes.Swap(&routes) {
 		if routes[r] == nil {
 			labels := prometheus.Labels{"base_path": r.basePath, "version": r.version}
 			m.requests.DeletePartialMatch(labels)
