@@ -161,7 +161,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 			missing = true
 		}
 		if f.logFormat.value == "json" {
-			daemon.LogFindings(ctx, log, loaded.Findings)
+			daemon.LogFindings(log, loaded.Findings)
 		} else {
 			shown, more := daemon.FirstFindings(loaded.Findings)
 			printFindings(c.Stderr, loaded.Files, shown)

@@ -105,10 +105,7 @@ func New(config Config) (*Daemon, error) {
 		return nil, err
 	}
 	m.watch(handler, config.LogWriter)
-	p := &publisher{
-		handler: handler, log: config.Log, metrics: m, sources: config.Sources, features: config.Features, basePath: config.BasePath,
-		uncached: make(map[*source.Remote]string),
-	}
+	p := &publisher{Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string)}
 	return &Daemon{config: config, handler: handler, metrics: m, publisher: p, failed: make(chan error, 3)}, nil
 }
 
@@ -208,7 +205,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		if demanded {
 			d.notify("RELOADING=1")
 		}
-		d.publisher.reload(ctx, demanded)
+		d.publisher.reload(demanded)
 		if demanded {
 			d.notify("READY=1")
 		}

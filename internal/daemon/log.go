@@ -1,7 +1,7 @@
 package daemon
 
 import (
-	"context"
+	"cmp"
 	"log/slog"
 	"maps"
 	"slices"
@@ -20,26 +20,25 @@ func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more 
 	if len(findings) <= MaxFindings {
 		return findings, 0
 	}
-	errors, warnings := slices.DeleteFunc(slices.Clone(findings), isWarning), slices.DeleteFunc(slices.Clone(findings), isError)
-	return append(errors, warnings...)[:MaxFindings], len(findings) - MaxFindings
+	shown = slices.SortedStableFunc(slices.Values(findings), func(a, b signpost.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+	return shown[:MaxFindings], len(findings) - MaxFindings
 }
 
-func isError(f signpost.Finding) bool   { return f.Severity == signpost.SeverityError }
-func isWarning(f signpost.Finding) bool { return !isError(f) }
+func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
 
 // LogFindings logs each finding on a line.
-func LogFindings(ctx context.Context, log *slog.Logger, findings []signpost.Finding) {
+func LogFindings(log *slog.Logger, findings []signpost.Finding) {
 	shown, more := FirstFindings(findings)
 	for _, f := range shown {
-		level := slog.LevelWarn
+		write := log.Warn
 		if isError(f) {
-			level = slog.LevelError
+			write = log.Error
 		}
 		args := []any{"definition", f.File, "line", f.Line, "column", f.Column, "rule", f.Rule}
 		if f.Hint != "" {
 			args = append(args, "hint", f.Hint)
 		}
-		log.Log(ctx, level, f.Message, args...)
+		write(f.Message, args...)
 	}
 	if more > 0 {
 		log.Warn("more findings are not shown: signpost lint lists them", "findings", more)
@@ -61,16 +60,17 @@ func (p *publisher) logResult(out Loaded) {
 		if p.serves(failed.source) {
 			message = "source cannot be read: still serving what was read before"
 		}
-		p.log.Error(message, "error", failed.Err)
+		p.Log.Error(message, "error", failed.Err)
 	}
 	if len(failures) == 0 && len(p.failures) > 0 {
-		p.log.Info("all sources can be read again")
+		p.Log.Info("all sources can be read again")
 	}
 	p.failures = failures
+	touched := slices.Concat(out.changed, out.withdrawn)
 	for _, remote := range p.remotes() {
 		of := func(s *served) bool { return s.source == remote }
-		if version := remote.Version(); version != "" && slices.ContainsFunc(append(out.changed, out.withdrawn...), of) {
-			p.log.Info("source read", "source", remote.Name(), "version", version)
+		if version := remote.Version(); version != "" && slices.ContainsFunc(touched, of) {
+			p.Log.Info("source read", "source", remote.Name(), "version", version)
 		}
 	}
 	for _, s := range out.withdrawn {
@@ -81,7 +81,7 @@ func (p *publisher) logResult(out Loaded) {
 		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
 			gone = append(gone, routes.Path(s.current.BasePath, version))
 		}
-		p.log.Warn("definition removed: its manifests are no longer served", "definition", s.name, "base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
+		p.Log.Warn("definition removed: its manifests are no longer served", "definition", s.name, "base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
 	}
 	for _, s := range out.changed {
 		if s.rejected() {
@@ -90,17 +90,17 @@ func (p *publisher) logResult(out Loaded) {
 			if s.current != nil {
 				message = "definition rejected: still serving the last good one"
 			}
-			p.log.Error(message, "definition", s.name)
+			p.Log.Error(message, "definition", s.name)
 			continue
 		}
 		args := []any{"definition", s.name, "base_path", s.current.BasePath}
 		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
 			args = append(args, version, s.current.Versions[version].Revision())
 		}
-		p.log.Info("published", args...)
+		p.Log.Info("published", args...)
 	}
-	p.cacheDefinitions(append(out.changed, out.withdrawn...))
-	if !ok || len(out.changed)+len(out.withdrawn) > 0 {
+	p.cacheDefinitions(touched)
+	if !ok || len(touched) > 0 {
 		p.metrics.reloaded(ok)
 	}
 }

@@ -46,8 +46,8 @@ func (p *publisher) prepareOne(d source.Document, s *served, trial *server.Handl
 		}
 	}()
 	file = definition.Parse(d.Name, d.Text)
-	if p.basePath != "" {
-		file.BasePath = p.basePath
+	if p.BasePath != "" {
+		file.BasePath = p.BasePath
 	}
 	if s.findings = definition.Lint(file); s.rejected() {
 		return file
@@ -59,7 +59,7 @@ func (p *publisher) prepareOne(d source.Document, s *served, trial *server.Handl
 		}
 	}
 	var err error
-	if service.Versions, err = file.Compile(source.KnownFeatures(file, p.features)); err == nil {
+	if service.Versions, err = file.Compile(source.KnownFeatures(file, p.Features)); err == nil {
 		err = trial.Publish(service)
 	}
 	if err != nil {

@@ -1,9 +1,7 @@
 package daemon
 
 import (
-	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"signpost"
@@ -15,12 +13,9 @@ import (
 // publisher keeps a handler in sync with the definitions. A definition that is bad or cannot be read leaves the last
 // good one of its service in place.
 type publisher struct {
-	handler  *server.Handler
-	log      *slog.Logger
-	metrics  *metrics
-	sources  []source.Source
-	features []string // nil means those that each definition enables
-	basePath string   // overrides that of the definition, unless empty
+	Config
+	handler *server.Handler
+	metrics *metrics
 
 	served   []*served
 	failures map[string]bool           // failures that were already logged
@@ -34,6 +29,7 @@ type served struct {
 	source source.Source
 	sum    source.Sum
 
+	changed  bool               // read or published by the update that made this
 	findings []signpost.Finding // about the definition as last read
 	next     *server.Service    // good, but not published: another service has its base path; usually nil
 	current  *server.Service    // published; nil if it was never good
@@ -64,8 +60,8 @@ type Failure struct {
 // update reads the definitions that have changed and publishes all services in one step.
 func (p *publisher) update() Loaded {
 	var out Loaded
-	documents, changed := make([][]source.Document, len(p.sources)), false
-	for i, s := range p.sources {
+	documents, changed := make([][]source.Document, len(p.Sources)), false
+	for i, s := range p.Sources {
 		found, news, err := s.Read()
 		documents[i], changed = found, changed || news
 		if err != nil {
@@ -92,8 +88,8 @@ func (p *publisher) publish(documents [][]source.Document, out *Loaded) {
 	}
 	var all, read []*served
 	var work []source.Document // that read is about
-	seen, changed := make(map[string]bool), make(map[*served]bool)
-	for i, from := range p.sources {
+	seen := make(map[string]bool)
+	for i, from := range p.Sources {
 		for _, d := range documents[i] {
 			id := d.ID()
 			if seen[id] {
@@ -104,30 +100,25 @@ func (p *publisher) publish(documents [][]source.Document, out *Loaded) {
 			if before != nil {
 				*s = *before // a copy, since results of earlier updates refer to it
 			}
-			if before == nil || before.sum != d.Sum {
-				work, read, changed[s] = append(work, d), append(read, s), true
-			}
 			s.name, s.source, s.sum = d.Name, from, d.Sum
+			if s.changed = before == nil || before.sum != d.Sum; s.changed {
+				work, read = append(work, d), append(read, s)
+			}
 			all = append(all, s)
 		}
 	}
-	for _, s := range p.served {
-		if !seen[s.id] {
-			out.withdrawn = append(out.withdrawn, s)
-		}
-	}
+	out.withdrawn = slices.DeleteFunc(slices.Clone(p.served), func(s *served) bool { return seen[s.id] })
 	out.Files = p.prepare(work, read)
 	if len(known) == 0 && len(out.Files) > 1 {
 		lintTogether(read, out.Files)
 	}
-	services := accept(all, changed)
-	if err := p.handler.Publish(services...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
+	if err := p.handler.Publish(accept(all)...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
 		out.Failures = append(out.Failures, Failure{Err: fmt.Errorf("publish: %w", err)})
 	}
 	p.served = all
 	p.metrics.definitions(all)
 	for _, s := range all {
-		if changed[s] {
+		if s.changed {
 			out.Broken = out.Broken || s.rejected() && !isRemote(s.source)
 			out.changed = append(out.changed, s)
 			out.Findings = append(out.Findings, s.findings...)
@@ -149,10 +140,10 @@ func lintTogether(read []*served, files []*definition.File) {
 	}
 }
 
-// accept accepts good definitions, adds them to changed, and returns all services to publish. Of several that want a base
-// path, the one that is served there keeps it, even if its definition has become bad since; otherwise it goes to the
-// first. The others get a finding, unless they have it from lintTogether, and are tried again at every change.
-func accept(all []*served, changed map[*served]bool) (services []server.Service) {
+// accept accepts good definitions and returns all services to publish. Of several that want a base path, the one that is
+// served there keeps it, even if its definition has become bad since; otherwise it goes to the first. The others get a
+// finding, unless they have it from lintTogether, and are tried again at every change.
+func accept(all []*served) (services []server.Service) {
 	owners := make(map[string]*served)
 	for _, s := range all {
 		if s.current != nil {
@@ -171,7 +162,7 @@ func accept(all []*served, changed map[*served]bool) (services []server.Service)
 			s.current, s.next = s.next, nil
 			s.findings = slices.DeleteFunc(slices.Clone(s.findings), isError) // of a clash that is over
 			owners[s.current.BasePath] = s
-			changed[s], moved = true, true
+			s.changed, moved = true, true
 		}
 	}
 	for _, s := range all {
@@ -199,12 +190,12 @@ func (p *publisher) restore() bool {
 		}
 		found, err := remote.Restore()
 		if err != nil {
-			p.log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
+			p.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
 		}
 		if found {
-			p.log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
+			p.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
+			restored = true
 		}
-		restored = restored || found
 	}
 	return restored
 }
@@ -217,7 +208,7 @@ func (p *publisher) serves(from source.Source) bool {
 // remotes returns the remote sources.
 func (p *publisher) remotes() []*source.Remote {
 	var all []*source.Remote
-	for _, s := range p.sources {
+	for _, s := range p.Sources {
 		if remote, ok := s.(*source.Remote); ok {
 			all = append(all, remote)
 		}
@@ -241,19 +232,19 @@ func (p *publisher) cacheDefinitions(changed []*served) {
 		case err != nil:
 			p.uncached[remote] = err.Error()
 			if err.Error() != failed {
-				p.log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
+				p.Log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
 			}
 		case failed != "":
-			p.log.Info("definitions are cached again", "source", remote.Name())
+			p.Log.Info("definitions are cached again", "source", remote.Name())
 		}
 	}
 }
 
 // reload is update for a running server: the result is logged. If the reload was demanded, it is logged even if nothing
 // has changed; remote sources get a line of their own when they have responded.
-func (p *publisher) reload(ctx context.Context, demanded bool) {
+func (p *publisher) reload(demanded bool) {
 	out := p.update()
-	LogFindings(ctx, p.log, out.Findings)
+	LogFindings(p.Log, out.Findings)
 	p.logResult(out)
 	if !demanded {
 		return
@@ -264,6 +255,6 @@ func (p *publisher) reload(ctx context.Context, demanded bool) {
 			rejected++
 		}
 	}
-	p.log.Info("reloaded on demand", "definitions", len(p.served), "changed", len(out.changed), "removed", len(out.withdrawn),
+	p.Log.Info("reloaded on demand", "definitions", len(p.served), "changed", len(out.changed), "removed", len(out.withdrawn),
 		"rejected", rejected, "unreadable_sources", len(out.Failures))
 }
