@@ -6,10 +6,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"signpost"
@@ -113,8 +115,9 @@ func proveWire() error {
 		return err
 	}
 	const path, end = "/v1/endpoints-manifest", "\r\nHost: localhost\r\n\r\n"
-	return wire.Prove(handler, "GET "+path+" HTTP/1.1"+end+"HEAD "+path+" HTTP/1.1"+end+"GET "+path+" HTTP/1.1\r\nIf-None-Match: *"+end+
-		"GET / HTTP/1.1"+end+"GET "+path+" HTTP/1.0"+end)
+	const requests = "GET " + path + " HTTP/1.1" + end + "HEAD " + path + " HTTP/1.1" + end + "GET " + path + " HTTP/1.1\r\nIf-None-Match: *" + end +
+		"GET / HTTP/1.1" + end + "GET " + path + " HTTP/1.0" + end
+	return wire.Prove(handler, func() io.Reader { return strings.NewReader(requests) })
 }
 
 // Listen opens a listener for at most max connections; 0 or less means unlimited. See [wire.Listener] for what happens

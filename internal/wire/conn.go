@@ -13,7 +13,6 @@ import (
 type Conn struct {
 	net.Conn
 	listener *Listener
-	peer     string
 	active   atomic.Bool  // a request is in progress
 	ripe     atomic.Int64 // when the connection may be closed in favor of another, on the listener's clock
 

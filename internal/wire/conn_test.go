@@ -162,20 +162,14 @@ func TestWriteByAnotherRequest(t *testing.T) {
 }
 
 func TestOf(t *testing.T) {
-	type wrapped struct{ http.ResponseWriter }
 	for name, of := range map[string]func(http.ResponseWriter, *http.Request) *Conn{
 		"yes: as it is": Of,
 		"yes: a context around": func(w http.ResponseWriter, r *http.Request) *Conn {
 			return Of(w, r.WithContext(context.WithValue(r.Context(), t, 1)))
 		},
 		"another context": func(w http.ResponseWriter, r *http.Request) *Conn { return Of(w, r.WithContext(context.Background())) },
-		"behind a buffer": func(w http.ResponseWriter, r *http.Request) *Conn { return Of(&wrapped{w}, r) },
 		"a header is set": func(w http.ResponseWriter, r *http.Request) *Conn {
 			w.Header().Set("Vary", "Origin")
-			return Of(w, r)
-		},
-		"another peer": func(w http.ResponseWriter, r *http.Request) *Conn {
-			r.RemoteAddr = "192.0.2.1:1234"
 			return Of(w, r)
 		},
 		"HTTP/2": func(w http.ResponseWriter, r *http.Request) *Conn {

@@ -47,7 +47,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{Conn: inner, listener: l, peer: inner.RemoteAddr().String()}
+	c := &Conn{Conn: inner, listener: l}
 	for {
 		ripest, wait := l.add(c)
 		if ripest == nil {

@@ -43,7 +43,7 @@ func waitIdle(t *testing.T, l *Listener, conn net.Conn) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for c := range l.open {
-			if c.peer == conn.LocalAddr().String() {
+			if c.RemoteAddr().String() == conn.LocalAddr().String() {
 				return !c.active.Load() && c.ripe.Load() <= l.now()
 			}
 		}

@@ -12,14 +12,9 @@ import (
 )
 
 // Prove checks that net/http works as this package expects: a handler's responses to the requests, announced, must be the
-// same as those that net/http writes itself. If it returns an error, leave [Context] out of the [http.Server].
-func Prove(handler http.Handler, requests string) error {
-	return compare(handler, func() io.Reader { return strings.NewReader(requests) })
-}
-
-// compare sends requests to a handler twice, on a connection of this package and on one without, and returns an error if
-// the responses differ.
-func compare(handler http.Handler, requests func() io.Reader) error {
+// same as those that net/http writes itself, when they are sent again on a connection without this package. If it returns
+// an error, leave [Context] out of the [http.Server].
+func Prove(handler http.Handler, requests func() io.Reader) error {
 	got := respond(handler, requests(), func(l net.Listener) net.Listener { return NewListener(l, 0) })
 	want := respond(handler, requests(), func(l net.Listener) net.Listener { return l })
 	if got != want {

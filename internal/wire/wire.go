@@ -15,7 +15,6 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"reflect"
 )
 
 type connKey struct{}
@@ -30,18 +29,11 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 }
 
 // Of returns the connection to which the response to r can be announced. It returns nil if the response must be written
-// to w as usual: the connection is not from this package, the request came over HTTP/2, w has been wrapped, or other
-// handlers have set headers.
+// to w as usual: the connection is not from this package, the request came over HTTP/2, or headers have been set.
 func Of(w http.ResponseWriter, r *http.Request) *Conn {
 	c, _ := r.Context().Value(connKey{}).(*Conn)
-	if c == nil || r.ProtoMajor != 1 || r.RemoteAddr != c.peer || !fromNetHTTP(w) || len(w.Header()) > 0 {
+	if c == nil || r.ProtoMajor != 1 || len(w.Header()) > 0 {
 		return nil
 	}
 	return c
-}
-
-// fromNetHTTP reports whether w is the writer that net/http passes to the handler of an HTTP/1 request.
-func fromNetHTTP(w http.ResponseWriter) bool {
-	t := reflect.TypeOf(w)
-	return t.String() == "*http.response" && t.Elem().PkgPath() == "net/http"
 }
