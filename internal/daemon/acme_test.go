@@ -3,8 +3,6 @@ package daemon_test
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -105,10 +103,10 @@ func startPebble(t *testing.T) *pebbleServer {
 	t.Helper()
 	dir := t.TempDir()
 	cert, key := testkit.Certificate(t, 2, "localhost")
-	s := &pebbleServer{apiRoot: filepath.Join(dir, "cert.pem"), tlsAddr: quietAddress(t), httpAddr: quietAddress(t), client: httpsClient("localhost", cert)}
+	s := &pebbleServer{apiRoot: filepath.Join(dir, "cert.pem"), tlsAddr: testkit.FreeAddress(t), httpAddr: testkit.FreeAddress(t), client: httpsClient("localhost", cert)}
 	testkit.Write(t, s.apiRoot, cert)
 	testkit.Write(t, filepath.Join(dir, "key.pem"), key)
-	api, management, dns := quietAddress(t), quietAddress(t), quietAddress(t)
+	api, management, dns := testkit.FreeAddress(t), testkit.FreeAddress(t), testkit.FreeAddress(t)
 	s.directory = fmt.Sprintf("https://localhost:%d/dir", port(api))
 	s.management = "https://" + management
 	config := testkit.Must(json.Marshal(map[string]any{"pebble": map[string]any{
@@ -119,7 +117,7 @@ func startPebble(t *testing.T) *pebbleServer {
 	}}))(t)
 	testkit.Write(t, filepath.Join(dir, "config.json"), string(config))
 
-	challenges := quietAddress(t)
+	challenges := testkit.FreeAddress(t)
 	testkit.Start(t, challenges, exec.Command(testkit.Program(t, "pebble-challtestsrv"),
 		"-dnsserver", dns, "-management", challenges, "-defaultIPv6", "", "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", ""))
 	cmd := exec.Command(testkit.Program(t, "pebble"), "-config", filepath.Join(dir, "config.json"), "-dnsserver", dns, "-strict")
@@ -140,17 +138,3 @@ func (s *pebbleServer) root(t *testing.T) string {
 }
 
 func port(address string) int { return int(netip.MustParseAddrPort(address).Port()) }
-
-// quietAddress returns an unused address with a port that the system does not assign on its own.
-func quietAddress(t *testing.T) string {
-	t.Helper()
-	for range 1000 {
-		address := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000))
-		if l, err := net.Listen("tcp", address); err == nil {
-			l.Close()
-			return address
-		}
-	}
-	t.Fatal("no free port found")
-	return ""
-}

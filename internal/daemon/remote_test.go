@@ -219,7 +219,7 @@ func TestLogCannotBeWritten(t *testing.T) {
 	for name, stderr := range map[string]*os.File{"full disk": disk, "full pipe": full, "broken pipe": broken} {
 		t.Run(name, func(t *testing.T) {
 			defer stderr.Close()
-			path, listen := filepath.Join(t.TempDir(), "feeds.json"), quietAddress(t)
+			path, listen := filepath.Join(t.TempDir(), "feeds.json"), testkit.FreeAddress(t)
 			testkit.Write(t, path, feeds("one", 2))
 			cmd := exec.Command("signpost", "serve", path, "--listen", listen, "--access-log")
 			cmd.Stderr, cmd.Dir = stderr, t.TempDir()
