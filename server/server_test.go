@@ -16,8 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost"
 	"signpost/internal/testkit"
 	"signpost/internal/wire"
@@ -161,9 +159,7 @@ func wantManifest(t testing.TB, a answer, template *signpost.Template, host stri
 	t.Helper()
 	wantStatus(t, a, http.StatusOK)
 	want := testkit.Must(template.Render(host))(t)
-	if diff := cmp.Diff(string(want), string(a.plain(t))); diff != "" {
-		t.Errorf("manifest (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "manifest", string(a.plain(t)), string(want))
 }
 
 func TestMounting(t *testing.T) {
@@ -233,13 +229,9 @@ func TestPublishIsChecked(t *testing.T) {
 		"good, then bad": {at("/a", good), at("b", good)},
 	} {
 		checkMessage(t, name, h.Publish(services...))
-		if diff := cmp.Diff([]string{manifestPath}, h.Routes()); diff != "" {
-			t.Errorf("%s: routes changed (-want +got):\n%s", name, diff)
-		}
+		testkit.Equal(t, name+": routes", h.Routes(), []string{manifestPath})
 	}
 	testkit.OK(t, h.Publish(at("/a-b/c.d_e~F0/", good)))
 	h.Routes()[0] = "of the caller"
-	if diff := cmp.Diff([]string{"/a-b/c.d_e~F0" + manifestPath}, h.Routes()); diff != "" {
-		t.Errorf("routes (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "routes", h.Routes(), []string{"/a-b/c.d_e~F0" + manifestPath})
 }
