@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unique"
 
 	"github.com/maypok86/otter/v2"
 	"golang.org/x/sync/semaphore"
@@ -42,7 +41,7 @@ var errBusy = errors.New("too many manifests are in flight")
 // key identifies a representation. It names the content of a route, not the route, so that unchanged manifests stay in the
 // cache when others are published. Those of a manifest that is no longer published are evicted like others.
 type key struct {
-	content unique.Handle[string]
+	content string
 	host    string
 	gzip    bool
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"unique"
 
 	"signpost"
 	"signpost/internal/routes"
@@ -25,8 +24,8 @@ type table struct {
 type route struct {
 	basePath, version string
 	template          *signpost.Template
-	fields            []field               // additional header fields of its responses
-	content           unique.Handle[string] // equal if template and fields are
+	fields            []field // additional header fields of its responses
+	content           string  // equal if template and fields are
 }
 
 func newTable(services []Service, common head) (*table, error) {
@@ -66,7 +65,7 @@ func (t *table) add(base string, service Service) error {
 		}
 		path := routes.Path(base, name)
 		fields := append([]field{newField("Signpost-Revision", template.Revision())}, deprecationFields(service.Deprecated[name])...)
-		t.routes[path] = &route{base, name, template, fields, unique.Make(string(head{}.with(fields...).lines))}
+		t.routes[path] = &route{base, name, template, fields, string(head{}.with(fields...).lines)}
 		t.largest = max(t.largest, int64(template.Size("")))
 		t.paths = append(t.paths, path)
 	}
