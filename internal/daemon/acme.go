@@ -31,7 +31,6 @@ type ACME struct {
 // acmeManager obtains certificates for its domains from an ACME server.
 type acmeManager struct {
 	autocert.Manager
-	domains []string
 	log     *slog.Logger
 	metrics *metrics
 
@@ -57,14 +56,14 @@ const (
 var errNoCertificateYet = errors.New("the certificate has not been issued yet")
 
 func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeManager, error) {
-	manager := &acmeManager{domains: config.Domains, log: log, metrics: m, issued: make(map[string]chan struct{})}
+	manager := &acmeManager{log: log, metrics: m, issued: make(map[string]chan struct{})}
 	for _, domain := range config.Domains {
 		manager.issued[domain] = make(chan struct{})
 	}
 	if err := os.MkdirAll(config.CacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create directory for certificates: %w", err)
 	}
-	ours := autocert.HostWhitelist(manager.domains...)
+	ours := autocert.HostWhitelist(config.Domains...)
 	manager.Manager = autocert.Manager{
 		Prompt: func(terms string) bool {
 			log.Info("agreeing to the terms of service of the ACME CA", "terms", bounded(terms))
@@ -94,7 +93,7 @@ func (m *acmeManager) config() *tls.Config {
 
 // obtain gets the certificates now, so that problems show up at the start and not when the first studio connects.
 func (m *acmeManager) obtain(ctx context.Context) {
-	for _, domain := range m.domains {
+	for domain := range m.issued {
 		go func() {
 			for !m.obtainOne(domain) {
 				select {
