@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -75,10 +74,7 @@ func TestJSONLog(t *testing.T) {
 		}
 	}
 
-	p := &process{cmd: exec.Command("signpost", serveArgs([]string{good, talkative(t), "--access-log", "--log-level", "debug"})...)}
-	p.cmd.Stdout = &p.log
-	p.start(t, func() bool { return len(p.logged("serving")) > 0 })
-	p.url = "http://" + p.logged("serving")[0]["listen"].(string)
+	p := startServe(t, good, talkative(t), "--access-log", "--log-level", "debug")
 	if r, err := fetch(http.DefaultClient, p.url+manifestV1, "Feeds.Example.com:80"); err != nil || r.StatusCode != http.StatusOK {
 		t.Error(r, err)
 	}

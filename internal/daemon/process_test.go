@@ -43,7 +43,7 @@ var waitFor = testkit.Eventually
 // on, it is on there as well.
 type process struct {
 	cmd    *exec.Cmd
-	log    testkit.Buffer // JSON, one entry per line
+	log    testkit.Buffer // all that it prints: JSON, one entry per line
 	ended  chan struct{}
 	url    string // of the manifests
 	admin  string
@@ -70,28 +70,11 @@ func serveArgs(args []string) []string {
 
 func startCommand(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
-	p := &process{cmd: cmd}
-	p.start(t, func() bool { return len(p.logged("serving")) > 0 })
-	line := p.logged("serving")[0]
-	p.url = line["scheme"].(string) + "://" + line["listen"].(string)
-	for msg, to := range map[string]*string{"serving health and metrics": &p.admin, "redirecting to https": &p.moved} {
-		if lines := p.logged(msg); len(lines) > 0 {
-			*to = "http://" + lines[0]["listen"].(string)
-		}
-	}
-	return p
-}
-
-func (p *process) start(t *testing.T, serves func() bool) {
-	t.Helper()
-	p.ended = make(chan struct{})
-	p.cmd.Stderr = &p.log
-	if p.cmd.Dir == "" {
-		p.cmd.Dir = t.TempDir()
-	}
-	testkit.OK(t, p.cmd.Start())
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = t.TempDir(), &p.log, &p.log
+	testkit.OK(t, cmd.Start())
 	go func() {
-		p.cmd.Wait()
+		cmd.Wait()
 		close(p.ended)
 	}()
 	t.Cleanup(func() {
@@ -101,17 +84,25 @@ func (p *process) start(t *testing.T, serves func() bool) {
 			}
 		}
 		if t.Failed() || strings.Contains(p.log.String(), "DATA RACE") || strings.Contains(p.log.String(), "panic") {
-			t.Errorf("log of %s:\n%s", p.cmd, p.log.String()[max(0, len(p.log.String())-8000):])
+			t.Errorf("log of %s:\n%s", cmd, p.log.String()[max(0, len(p.log.String())-8000):])
 		}
 	})
 	waitFor(t, "serving", func() bool {
 		select {
 		case <-p.ended:
-			t.Fatalf("%s ended:\n%s", p.cmd, p.log.String())
+			t.Fatalf("%s ended:\n%s", cmd, p.log.String())
 		default:
 		}
-		return serves()
+		return len(p.logged("serving")) > 0
 	})
+	line := p.logged("serving")[0]
+	p.url = line["scheme"].(string) + "://" + line["listen"].(string)
+	for msg, to := range map[string]*string{"serving health and metrics": &p.admin, "redirecting to https": &p.moved} {
+		if lines := p.logged(msg); len(lines) > 0 {
+			*to = "http://" + lines[0]["listen"].(string)
+		}
+	}
+	return p
 }
 
 // logged returns the log entries with one of these messages.
