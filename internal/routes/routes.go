@@ -52,6 +52,9 @@ func OtherVersion[T any](u signpost.URL, version string, declared map[string]T) 
 	return ""
 }
 
+// unreserved are the characters that nobody percent-encodes in a URL.
+const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+
 // CleanBasePath validates the base path of a service's manifests and returns it without a trailing slash; the root is
 // "/".
 func CleanBasePath(path string) (string, error) {
@@ -64,15 +67,9 @@ func CleanBasePath(path string) (string, error) {
 		return "", fmt.Errorf("base path %q does not start with a slash: write %q", path, "/"+path)
 	}
 	for _, segment := range segments[1:] {
-		if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, notUnreserved) {
+		if segment == "" || segment == "." || segment == ".." || strings.Trim(segment, unreserved) != "" {
 			return "", fmt.Errorf(`base path %q has the segment %q: write it with letters, digits, "-", ".", "_" and "~"`, path, segment)
 		}
 	}
 	return base, nil
-}
-
-// notUnreserved reports whether the character may be percent-encoded in a URL.
-func notUnreserved(r rune) bool {
-	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-	return !letter && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)
 }

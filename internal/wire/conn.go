@@ -122,8 +122,7 @@ func (c *Conn) Close() error {
 }
 
 var (
-	crlf        = []byte("\r\n")
-	emptyLength = []byte("Content-Length: 0\r\n")
+	crlf = []byte("\r\n")
 
 	// Fields that net/http adds to a response that sets none, besides Content-Length.
 	dateField, connectionField = []byte("Date: "), []byte("Connection: ")
@@ -135,30 +134,22 @@ func (r *Response) split(p []byte) (before, after []byte, err error) {
 	bad := func(why string) ([]byte, []byte, error) {
 		return nil, nil, fmt.Errorf("wire: response not sent: net/http's head %s: %.60q", why, p)
 	}
-	line, rest := cutLine(p)
-	if len(line) < len("HTTP/1.1 200 ") || string(line[:7]) != "HTTP/1." || int(line[9]-'0')*100+int(line[10]-'0')*10+int(line[11]-'0') != r.Status {
+	line, after, _ := bytes.Cut(p, crlf)
+	if len(line) < len("HTTP/1.1 200") || string(line[:7]) != "HTTP/1." || int(line[9]-'0')*100+int(line[10]-'0')*10+int(line[11]-'0') != r.Status {
 		return bad(fmt.Sprintf("does not have status %d", r.Status))
 	}
-	before, after = line, rest
-	for lengths := 0; string(rest) != "\r\n"; {
-		line, rest = cutLine(rest)
+	before = p[:len(p)-len(after)]
+	for rest, lengths := after, 0; string(rest) != "\r\n"; {
+		line, next, _ := bytes.Cut(rest, crlf)
 		switch {
 		case bytes.HasPrefix(line, dateField) || bytes.HasPrefix(line, connectionField):
-		case lengths == 0 && bytes.Equal(line, emptyLength):
-			before, after = p[:len(p)-len(rest)-len(line)], rest
+		case lengths == 0 && string(line) == "Content-Length: 0":
+			before, after = p[:len(p)-len(rest)], next
 			lengths++
 		default:
 			return bad("is not that of an empty response")
 		}
+		rest = next
 	}
 	return before, after, nil
-}
-
-// cutLine returns the first line of p with its CRLF, or nil, and the rest.
-func cutLine(p []byte) (line, rest []byte) {
-	i := bytes.Index(p, crlf)
-	if i < 0 {
-		return nil, p
-	}
-	return p[:i+len(crlf)], p[i+len(crlf):]
 }
