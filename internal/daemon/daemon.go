@@ -86,6 +86,7 @@ type Daemon struct {
 	servers     []*http.Server                                  // the manifest server comes first
 	listeners   []*wire.Listener                                // of the servers
 	certificate *certificate                                    // nil unless it comes from files
+	acme        *acmeManager                                    // nil unless it comes from an ACME server
 	scheme      string                                          // of the manifest server
 	connContext func(context.Context, net.Conn) context.Context // wire.Context, or nil if net/http writes everything
 }
@@ -170,8 +171,8 @@ func (d *Daemon) logSettings() {
 		"trusted_proxies", h.TrustedProxies, "cors_origin", h.CORSOrigin)
 }
 
-// follow reloads definitions and certificates when they change, until ctx is canceled. The two are independent, so that
-// neither waits for the other.
+// follow reloads definitions and certificates when they change, and obtains those of ACME, until ctx is canceled. They are
+// independent, so that none waits for another.
 func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 	arrivals := make(chan bool, 1)
 	remotes := d.publisher.remotes()
@@ -214,5 +215,8 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		directories := func() []string { return source.DirectoriesOf(d.certificate.Cert, d.certificate.Key) }
 		watcher := source.Watcher{Directories: directories, Demands: certificates}
 		go watcher.Run(ctx, d.certificate.reload)
+	}
+	if d.acme != nil {
+		d.acme.obtain(ctx)
 	}
 }

@@ -54,7 +54,7 @@ func (d *Daemon) Start() (err error) {
 			d.Close()
 		}
 	}()
-	config, manager, err := d.tlsConfig()
+	config, err := d.tlsConfig()
 	if err != nil {
 		return err
 	}
@@ -62,43 +62,33 @@ func (d *Daemon) Start() (err error) {
 	if config != nil {
 		d.scheme = "https"
 	}
-	listener, err := Listen(d.config.Listen, d.config.MaxConnections)
-	if err != nil {
-		return err
-	}
 	if err := d.config.prove(); err != nil {
 		d.config.Log.Warn("plain net/http writes the responses: it does not work as expected by the faster way", "error", err)
 	} else {
 		d.connContext = wire.Context
 	}
-	d.serve(listener, d.handler, config)
-
+	addr, err := d.serve(d.config.Listen, d.config.MaxConnections, d.handler, config)
+	if err != nil {
+		return err
+	}
 	if d.config.RedirectListen != "" {
-		listener, err := Listen(d.config.RedirectListen, d.config.MaxConnections)
+		redirect := d.handler.Redirect(strconv.Itoa(cmp.Or(d.config.RedirectPort, addr.(*net.TCPAddr).Port)))
+		if d.acme != nil {
+			redirect = d.acme.HTTPHandler(redirect) // also responds to ACME challenges
+		}
+		addr, err := d.serve(d.config.RedirectListen, d.config.MaxConnections, redirect, nil)
 		if err != nil {
 			return err
 		}
-		port := cmp.Or(d.config.RedirectPort, d.listeners[0].Addr().(*net.TCPAddr).Port)
-		redirect := d.handler.Redirect(strconv.Itoa(port))
-		if manager != nil {
-			redirect = manager.HTTPHandler(redirect) // also responds to ACME challenges
-		}
-		d.serve(listener, redirect, nil)
-		d.config.Log.Info("redirecting to https", "listen", listener.Addr().String())
+		d.config.Log.Info("redirecting to https", "listen", addr.String())
 	}
 	if d.config.AdminListen != "" {
-		listener, err := Listen(d.config.AdminListen, 0)
+		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }
+		addr, err := d.serve(d.config.AdminListen, 0, adminHandler(d.metrics, ready), nil)
 		if err != nil {
 			return err
 		}
-		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }
-		d.serve(listener, adminHandler(d.metrics, ready), nil)
-		d.config.Log.Info("serving health and metrics", "listen", listener.Addr().String())
-	}
-	if manager != nil {
-		ctx, cancel := context.WithCancel(context.Background())
-		d.servers[0].RegisterOnShutdown(cancel)
-		manager.obtain(ctx)
+		d.config.Log.Info("serving health and metrics", "listen", addr.String())
 	}
 	return nil
 }
@@ -131,26 +121,26 @@ func Listen(address string, max int) (*wire.Listener, error) {
 }
 
 // tlsConfig returns the TLS configuration; nil means plain http.
-func (d *Daemon) tlsConfig() (*tls.Config, *acmeManager, error) {
+func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
 	switch {
 	case d.config.Certificate.Cert != "":
-		certificate, err := newCertificate(d.config.Certificate, d.config.Log, d.metrics)
-		if err != nil {
-			return nil, nil, err
+		if d.certificate, err = newCertificate(d.config.Certificate, d.config.Log, d.metrics); err == nil {
+			config = d.certificate.config()
 		}
-		d.certificate = certificate
-		return certificate.config(), nil, nil
 	case len(d.config.ACME.Domains) > 0:
-		manager, err := newACME(d.config.ACME, d.config.Version, d.config.Log, d.metrics)
-		if err != nil {
-			return nil, nil, err
+		if d.acme, err = newACME(d.config.ACME, d.config.Version, d.config.Log, d.metrics); err == nil {
+			config = d.acme.config()
 		}
-		return manager.config(), manager, nil
 	}
-	return nil, nil, nil
+	return config, err
 }
 
-func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tls.Config) {
+// serve opens a listener for at most max connections and serves on it. A nil config means plain http.
+func (d *Daemon) serve(address string, max int, handler http.Handler, config *tls.Config) (net.Addr, error) {
+	listener, err := Listen(address, max)
+	if err != nil {
+		return nil, err
+	}
 	srv := &http.Server{
 		Handler:           handler,
 		ConnContext:       d.connContext,
@@ -187,6 +177,7 @@ func (d *Daemon) serve(listener *wire.Listener, handler http.Handler, config *tl
 			d.failed <- err
 		}
 	}()
+	return listener.Addr(), nil
 }
 
 // connections returns the number of open connections.
