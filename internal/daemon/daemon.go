@@ -87,7 +87,6 @@ type Daemon struct {
 	listeners   []*wire.Listener                                // of the servers
 	certificate *certificate                                    // nil unless it comes from files
 	acme        *acmeManager                                    // nil unless it comes from an ACME server
-	scheme      string                                          // of the manifest server
 	connContext func(context.Context, net.Conn) context.Context // wire.Context, or nil if net/http writes everything
 }
 
@@ -133,7 +132,11 @@ func (d *Daemon) Routes() []string { return d.handler.Routes() }
 
 // Address returns where the manifests are served. Call it after Start.
 func (d *Daemon) Address() (scheme string, addr net.Addr) {
-	return d.scheme, d.listeners[0].Addr()
+	scheme = "http"
+	if d.certificate != nil || d.acme != nil {
+		scheme = "https"
+	}
+	return scheme, d.listeners[0].Addr()
 }
 
 // Run serves until ctx is canceled or a listener fails, and reloads what changes. A signal on reload triggers an

@@ -58,10 +58,6 @@ func (d *Daemon) Start() (err error) {
 	if err != nil {
 		return err
 	}
-	d.scheme = "http"
-	if config != nil {
-		d.scheme = "https"
-	}
 	if err := d.config.prove(); err != nil {
 		d.config.Log.Warn("plain net/http writes the responses: it does not work as expected by the faster way", "error", err)
 	} else {

@@ -20,7 +20,8 @@ func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more 
 	if len(findings) <= MaxFindings {
 		return findings, 0
 	}
-	shown = slices.SortedStableFunc(slices.Values(findings), func(a, b signpost.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+	bySeverity := func(a, b signpost.Finding) int { return cmp.Compare(a.Severity, b.Severity) } // "error" is less than "warning"
+	shown = slices.SortedStableFunc(slices.Values(findings), bySeverity)
 	return shown[:MaxFindings], len(findings) - MaxFindings
 }
 
