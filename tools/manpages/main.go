@@ -5,7 +5,7 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,26 +32,19 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	root := (&cli.CLI{LookupEnv: os.LookupEnv}).Command()
+	root := new(cli.CLI).Command()
 	root.DisableAutoGenTag = true
 	for _, cmd := range append(root.Commands(), root) {
 		cmd.Long = markdown(cmd.Long)
 	}
-	for shell, file := range map[string]string{"bash": "signpost.bash", "zsh": "_signpost", "fish": "signpost.fish", "powershell": "signpost.ps1"} {
-		if err := completion(shell, filepath.Join(args[2], file)); err != nil {
-			return err
-		}
-	}
-	return doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &date, Source: "signpost " + args[0], Manual: "Signpost"}, args[2])
-}
-
-func completion(shell, path string) error {
-	var script bytes.Buffer
-	c := cli.CLI{Stdout: &script, Stderr: os.Stderr, LookupEnv: os.LookupEnv, Environ: os.Environ}
-	if code := c.Main([]string{"completion", shell}); code != 0 {
-		return fmt.Errorf("signpost completion %s: exit status %d", shell, code)
-	}
-	return os.WriteFile(path, script.Bytes(), 0o644)
+	file := func(name string) string { return filepath.Join(args[2], name) }
+	return errors.Join(
+		root.GenBashCompletionFileV2(file("signpost.bash"), true),
+		root.GenZshCompletionFile(file("_signpost")),
+		root.GenFishCompletionFile(file("signpost.fish"), true),
+		root.GenPowerShellCompletionFileWithDesc(file("signpost.ps1")),
+		doc.GenManTree(root, &doc.GenManHeader{Section: "1", Date: &date, Source: "signpost " + args[0], Manual: "Signpost"}, args[2]),
+	)
 }
 
 // markup escapes the characters that Markdown would take as markup.
