@@ -51,9 +51,7 @@ func usageErrorf(format string, args ...any) error {
 }
 
 // Main runs a command line and returns its exit code.
-func (c *CLI) Main(args []string) int {
-	surroundings := *c
-	c = &surroundings
+func (c CLI) Main(args []string) int {
 	out := &results{Writer: c.Stdout}
 	c.raw = out
 	c.Stdout, c.Stderr = c.stream(out, c.Stdout), c.stream(c.Stderr, c.Stderr)
