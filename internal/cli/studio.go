@@ -65,9 +65,6 @@ and from other sites.`,
   signpost studio feeds.yaml --send-to http://localhost:3000
   signpost studio services/ https://feeds.example.com/v1/endpoints-manifest`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("feature") {
-				f.features = nil
-			}
 			return c.studio(cmd.Context(), args, f)
 		},
 	}
