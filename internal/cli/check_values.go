@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/csv"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,12 +51,10 @@ func (p *pairs) parse(flag string, defaults map[string]string) (map[string]strin
 		}
 		values[key] = value
 	}
-	for key, value := range defaults {
-		if _, given := values[key]; !given {
-			values[key] = value
-		}
-	}
-	return values, nil
+	all := make(map[string]string)
+	maps.Copy(all, defaults)
+	maps.Copy(all, values)
+	return all, nil
 }
 
 // maxValues is the maximum size of the --values file in bytes. It is written by hand.
