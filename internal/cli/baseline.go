@@ -31,12 +31,9 @@ type knownFinding struct {
 
 const baselineVersion = 1
 
-// maxBaseline is the maximum size of a baseline in bytes: some 100,000 findings.
-const maxBaseline = 32 << 20
-
 // withoutBaseline returns the findings that are not in a baseline, and the number of its entries that match nothing.
 func withoutBaseline(path string, findings []signpost.Finding) (left []signpost.Finding, gone int, err error) {
-	text, err := readfile.Limit(path, maxBaseline)
+	text, err := readfile.Limit(path, maxFile)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, 0, fmt.Errorf("read baseline %q: no such file; --update-baseline writes it", path)

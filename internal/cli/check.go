@@ -70,7 +70,7 @@ that you can check feeds before you deploy them. An ADDRESS with an explicit por
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the host of ADDRESS to this server, such as http://localhost:3000")
 	addIgnoreFlag(cmd, &f.Ignore, "ignore failures and warnings of a rule or a check (repeatable)", checkRules())
 	addRegisteredFlag(cmd, &f.registered)
-	addNetworkFlags(cmd)
+	c.addNetworkFlags(cmd)
 	flags.DurationVar(&f.Timeout, "timeout", defaultCheckTimeout, "timeout of each request")
 	return cmd
 }

@@ -12,13 +12,10 @@ import (
 	"signpost/internal/readfile"
 )
 
-// maxSchema is the maximum size of the --feed-schema file in bytes. Large published schemas have less than 1 MiB.
-const maxSchema = 8 << 20
-
 // readFeedSchema returns a function that validates feeds against the JSON Schema in a file. References may only lead to
 // other files.
 func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
-	text, err := readfile.Limit(path, maxSchema)
+	text, err := readfile.Limit(path, maxFile)
 	var validate func(feed any) []client.Violation
 	if err == nil {
 		validate, err = compileFeedSchema(jsonschema.NewCompiler(), path, text)

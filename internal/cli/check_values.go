@@ -57,12 +57,9 @@ func (p *pairs) parse(flag string, defaults map[string]string) (map[string]strin
 	return all, nil
 }
 
-// maxValues is the maximum size of the --values file in bytes. It is written by hand.
-const maxValues = 1 << 20
-
 // readValues reads a file of values: those for all endpoints and, under endpoints, for single ones, by URL or path.
 func readValues(path string) (all client.Values, endpoints map[string]client.Values, err error) {
-	text, err := readfile.Limit(path, maxValues)
+	text, err := readfile.Limit(path, maxFile)
 	if err != nil {
 		return all, nil, fmt.Errorf("read --values: %w", err)
 	}

@@ -31,6 +31,7 @@ type CLI struct {
 
 	raw       io.Writer       // standard output for documents and protocols, which are not escaped
 	warnings  []string        // about the environment
+	caFile    string          // the flag --ca-file
 	transport *http.Transport // how the command reaches other machines
 	running   bool            // the command line is understood
 }
@@ -105,7 +106,7 @@ Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 			if err := c.readEnvironment(cmd); err != nil {
 				return err
 			}
-			return c.openNetwork(cmd)
+			return c.openNetwork()
 		},
 		Version:           buildVersion(),
 		Args:              knownCommand,

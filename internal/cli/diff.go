@@ -75,7 +75,7 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
 	addFeatureFlag(cmd, &f.features)
 	addNamedFeatureFlag(cmd, &f.own[0], ownFeatureFlags[0], "enable a feature in OLD, instead of --feature (repeatable)")
 	addNamedFeatureFlag(cmd, &f.own[1], ownFeatureFlags[1], "enable a feature in NEW, instead of --feature (repeatable)")
-	addNetworkFlags(cmd)
+	c.addNetworkFlags(cmd)
 	return cmd
 }
 

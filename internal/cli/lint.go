@@ -64,7 +64,7 @@ or of the file, with the reason:
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --fix, print the changes and write nothing")
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "`file` of known findings, which are not reported")
 	cmd.Flags().BoolVar(&f.updateBaseline, "update-baseline", false, "write the current findings to the baseline")
-	addNetworkFlags(cmd)
+	c.addNetworkFlags(cmd)
 	return cmd
 }
 

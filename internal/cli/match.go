@@ -43,7 +43,7 @@ their versions count as registered in the same studio.`,
 	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: the host of the feed)")
 	addFeatureFlag(cmd, &f.features)
 	addRegisteredFlag(cmd, &f.registered)
-	addNetworkFlags(cmd)
+	c.addNetworkFlags(cmd)
 	return cmd
 }
 

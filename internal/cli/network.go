@@ -13,34 +13,31 @@ import (
 	"signpost/internal/source"
 )
 
-const caFileFlag = "ca-file"
-
-// maxCAFile is the maximum size of the --ca-file in bytes: several times that of all public authorities.
-const maxCAFile = 4 << 20
+// maxFile is the maximum size in bytes of the files that flags name, unless a package that parses one has its own limit.
+// All public authorities, large published schemas and baselines of thousands of findings have a fraction of that.
+const maxFile = 8 << 20
 
 // addNetworkFlags adds the flags of every command that reads sources or makes requests.
-func addNetworkFlags(cmd *cobra.Command) {
-	cmd.Flags().String(caFileFlag, "", "PEM file of additional certificate authorities to trust")
+func (c *CLI) addNetworkFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.caFile, "ca-file", "", "PEM file of additional certificate authorities to trust")
 }
 
 // openNetwork sets up how a command reaches other machines.
-func (c *CLI) openNetwork(cmd *cobra.Command) error {
+func (c *CLI) openNetwork() error {
 	c.transport = http.DefaultTransport.(*http.Transport).Clone()
-	f := cmd.Flags().Lookup(caFileFlag)
-	if f == nil || f.Value.String() == "" {
+	if c.caFile == "" {
 		return nil
 	}
-	path := f.Value.String()
-	pem, err := readfile.Limit(path, maxCAFile)
+	pem, err := readfile.Limit(c.caFile, maxFile)
 	if err != nil {
-		return fmt.Errorf("read --%s: %w", f.Name, err)
+		return fmt.Errorf("read --ca-file: %w", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("read --%s: %q holds no certificate in PEM form", f.Name, path)
+		return fmt.Errorf("read --ca-file: %q holds no certificate in PEM form", c.caFile)
 	}
 	c.transport.TLSClientConfig = &tls.Config{RootCAs: pool}
 	return nil

@@ -32,7 +32,7 @@ Push reads credentials from the Docker configuration and its credential helpers,
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "also reject definitions with warnings")
-	addNetworkFlags(cmd)
+	c.addNetworkFlags(cmd)
 	return cmd
 }
 

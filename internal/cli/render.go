@@ -77,7 +77,7 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
 	addFeatureFlag(cmd, &f.features)
 	cmd.Flags().BoolVar(&f.compact, "compact", false, "print on one line, byte for byte as the server sends it")
 	cmd.Flags().StringVar(&f.all, "all", "", "write all manifests to this directory, compact")
-	addNetworkFlags(cmd)
+	c.addNetworkFlags(cmd)
 	return cmd
 }
 

@@ -94,7 +94,7 @@ header, set --trusted-proxy to its address range.`,
 	flags.IntVar(&f.config.MaxConnections, "max-connections", daemon.DefaultMaxConnections, "maximum number of open connections; 0 for no limit")
 	flags.DurationVar(&f.config.ShutdownDelay, "shutdown-delay", 0, "how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
 	flags.DurationVar(&f.config.ShutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that; 0 does not wait")
-	addNetworkFlags(cmd)
+	c.addNetworkFlags(cmd)
 	return cmd
 }
 

@@ -77,7 +77,7 @@ and from other sites.`,
 	addFeatureFlag(cmd, &f.features)
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the service's own host to this origin, such as http://localhost:3000")
 	addRegisteredFlag(cmd, &f.registered)
-	addNetworkFlags(cmd)
+	c.addNetworkFlags(cmd)
 	flags.BoolVar(&f.open, "open", true, "open the page in the browser if standard output is a terminal")
 	return cmd
 }
