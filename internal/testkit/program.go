@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -23,42 +24,40 @@ func Root() string {
 	return filepath.Join(filepath.Dir(file), "..", "..")
 }
 
-// buildable lists the programs that go can build: directory of the module, and package.
-var buildable = map[string]struct{ module, path string }{
-	"signpost":            {".", "./cmd/signpost"},
-	"sports":              {".", "./examples/sports"},
-	"actionlint":          {"tools", "github.com/rhysd/actionlint/cmd/actionlint"},
-	"pebble":              {"tools/pebble", "github.com/letsencrypt/pebble/v2/cmd/pebble"},
-	"pebble-challtestsrv": {"tools/pebble", "github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv"},
+// programs builds the programs that go can build, by name.
+var programs = map[string]func() (string, error){
+	"signpost":            builder(".", "./cmd/signpost"),
+	"sports":              builder(".", "./examples/sports"),
+	"actionlint":          builder("tools", "github.com/rhysd/actionlint/cmd/actionlint"),
+	"pebble":              builder("tools/pebble", "github.com/letsencrypt/pebble/v2/cmd/pebble"),
+	"pebble-challtestsrv": builder("tools/pebble", "github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv"),
 }
 
-var built sync.Map // name to func() (string, error)
-
-// Program returns the path of a program that tests run. "signpost" is a plain build of the command, "sports" the feed
-// service of the tutorial; the others are third-party programs pinned under tools. make builds them beforehand. Under a plain go test, which knows nothing of
-// that, each is built once per test binary, so that it is never older than the code.
-func Program(t testing.TB, name string) string {
-	t.Helper()
-	program, ok := buildable[name]
-	if !ok {
-		t.Fatalf("testkit does not know how to build %q", name)
-	}
-	if dir := os.Getenv(programsVariable); dir != "" {
-		return filepath.Join(dir, name)
-	}
-	build, _ := built.LoadOrStore(name, sync.OnceValues(func() (string, error) {
-		path := filepath.Join(Root(), "bin", "test", filepath.Base(os.Args[0]), name)
-		cmd := exec.Command("go", "build", "-o", path, program.path)
-		cmd.Dir = filepath.Join(Root(), program.module)
-		if name == "signpost" { // as make builds it, and as pages of the docs do in a clone: the build cache serves all
+// builder returns a function that builds a package in the directory of a module, once per test binary.
+func builder(module, pkg string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		program := filepath.Join(Root(), "bin", "test", filepath.Base(os.Args[0]), path.Base(pkg))
+		cmd := exec.Command("go", "build", "-o", program, pkg)
+		cmd.Dir = filepath.Join(Root(), module)
+		if module == "." { // as make builds it, and as pages of the docs do in a clone: the build cache serves all
 			cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "CGO_ENABLED=0")
 		}
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
+			return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 		}
-		return path, nil
-	}))
-	return Must(build.(func() (string, error))())(t)
+		return program, nil
+	})
+}
+
+// Program returns the path of a program that tests run. "signpost" is a plain build of the command, "sports" the feed
+// service of the tutorial; the others are third-party programs pinned under tools. make builds them beforehand. Under a
+// plain go test, which knows nothing of that, each test binary builds them, so that they are never older than the code.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	if dir := os.Getenv(programsVariable); dir != "" {
+		return filepath.Join(dir, name)
+	}
+	return Must(programs[name]())(t)
 }
 
 // Find returns the path of an installed program, on PATH or where make unpacked it. If there is none, it skips the test

@@ -2,7 +2,6 @@ package testkit
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -16,11 +15,5 @@ func TestMissingIsRepeated(t *testing.T) {
 	got, err := os.ReadFile(path)
 	if want := "THE EXAMPLE: no-such-program is not installed\n"; err != nil || string(got) != want {
 		t.Errorf("collected %q, %v; want %q", got, err, want)
-	}
-}
-
-func TestProgramRuns(t *testing.T) {
-	if out, err := exec.Command(Program(t, "signpost"), "version").CombinedOutput(); err != nil || len(out) == 0 {
-		t.Errorf("signpost version: %v\n%s", err, out)
 	}
 }
