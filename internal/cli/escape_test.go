@@ -122,10 +122,9 @@ func runCommands(t *testing.T, source, good string, lines []string) {
 func TestControlCharactersInNames(t *testing.T) {
 	t.Parallel()
 	dir, one := t.TempDir(), t.TempDir()
-	const misspelt = versionsHead + "      https://{{host}}/v1/f: {name: F, method: GET, mime_type: application/json}\n"
 	texts := map[string]string{
-		"misspelt.yaml": misspelt,
-		"good.yaml":     strings.ReplaceAll(misspelt, "GET", "get"),
+		"misspelt.yaml": strings.Replace(oneEndpoint, "get", "GET", 1),
+		"good.yaml":     oneEndpoint,
 		"bad.yaml":      "versions: [",
 		"other.json":    `{"compilerOptions": {}}`,
 	}

@@ -24,6 +24,9 @@ func corpus(t *testing.T, folder string) []string {
 	return inputs
 }
 
+// oneEndpoint is a definition without findings.
+const oneEndpoint = "versions:\n  v1:\n    endpoints:\n      https://{{host}}/v1/f: {name: F, method: get, mime_type: application/json}\n"
+
 // patientEnv keeps check from giving up on a busy machine.
 var patientEnv = map[string]string{"SIGNPOST_TIMEOUT": testkit.Patience.String()}
 
