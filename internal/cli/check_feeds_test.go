@@ -51,7 +51,7 @@ func TestCheckFlags(t *testing.T) {
 	testkit.Cases(t, filepath.Join("testdata", "check-flags.golden"), func(line string) string {
 		check, flags, _ := strings.Cut(strings.ReplaceAll(line, "DIR", dir), " ")
 		args := "check https://feeds.example.com/v1/endpoints-manifest --format json --send-to " + s.URL + " " + flags
-		out, errOut, _ := runCLI("", strings.Fields(args)...)
+		out, errOut, _ := runCLI(strings.Fields(args)...)
 		var report client.Report
 		testkit.OK(t, json.Unmarshal([]byte(out), &report))
 		report.Results = slices.DeleteFunc(report.Results, func(r client.Result) bool { return r.Check != check })

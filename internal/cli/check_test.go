@@ -49,14 +49,14 @@ func TestCheckWithAuthority(t *testing.T) {
 	t.Parallel()
 	s := publish(t, (*httptest.Server).StartTLS, server.Options{}, signpost.Endpoint{URL: "https://{{host}}:PORT/v1/feeds"})
 	address := s.URL + "/v1/endpoints-manifest"
-	out, errOut, code := runCLI("", "check", address)
+	out, errOut, code := runCLI("check", address)
 	if code != exitFindings || !strings.Contains(out, "failed   certificate  the certificate is self-signed") || !strings.Contains(out, "--ca-file") {
 		t.Errorf("an unknown certificate authority: %d\n%s%s", code, out, errOut)
 	}
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	testkit.Write(t, file, string(block))
-	out, errOut, code = runCLI("", "check", address, "--ca-file", file)
+	out, errOut, code = runCLI("check", address, "--ca-file", file)
 	if code != exitFine || errOut != "15 results: 14 passed, 0 failed, 0 warned, 1 skipped\n" {
 		t.Errorf("%d\n%s%s", code, out, errOut)
 	}
@@ -82,7 +82,7 @@ func TestCheckKeepsContext(t *testing.T) {
 		"token=SECRET --nonsense", "token=SECRET --help",
 	} {
 		args = "check " + s.URL + "/v1/endpoints-manifest --context " + args
-		out, errOut, code := runCLI("", strings.Fields(strings.ReplaceAll(args, "SECRET", secret))...)
+		out, errOut, code := runCLI(strings.Fields(strings.ReplaceAll(args, "SECRET", secret))...)
 		if strings.Contains(out+errOut, secret) || strings.Contains(out+errOut, "ctx=") {
 			t.Errorf("%s shows the value (exit code %d):\n%s%s", args, code, out, errOut)
 		}
@@ -113,7 +113,7 @@ func TestCheckPage(t *testing.T) {
 	t.Parallel()
 	s := publish(t, (*httptest.Server).Start, server.Options{PublicHost: "backend.internal"},
 		signpost.Endpoint{URL: "https://{{host}}/a"}, signpost.Endpoint{URL: "https://{{host}}/b"}, signpost.Endpoint{URL: "https://{{host}}/c"})
-	out, _, _ := runCLI("", "check", s.URL+"/v1/endpoints-manifest", "--probe=false")
+	out, _, _ := runCLI("check", s.URL+"/v1/endpoints-manifest", "--probe=false")
 	_, failed, _ := strings.Cut(out, "failed ")
 	failed, _, _ = strings.Cut(failed, "passed ")
 	failed = "failed " + strings.ReplaceAll(failed, "127.0.0.1", "feeds.example.com")

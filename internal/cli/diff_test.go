@@ -36,7 +36,7 @@ func TestGoldenDiff(t *testing.T) {
 			}
 			var changes []diff.Change
 			for _, format := range []string{"text", "json", "markdown"} {
-				out, errOut, code := runCLI("", "diff", old, new, "--format", format)
+				out, errOut, code := runCLI("diff", old, new, "--format", format)
 				archive.Files = append(archive.Files, txtar.File{Name: format, Data: []byte(out)})
 				if format == "json" {
 					testkit.OK(t, json.Unmarshal([]byte(out), &changes))
@@ -59,7 +59,7 @@ func TestGoldenDiff(t *testing.T) {
 				rule = rule[:i]
 			}
 			seen[rule] = true
-			if out, _, code := runCLI("", "diff", new, new, "--fail-on", "compatible", "--format", "json"); out != "[]\n" || code != exitFine {
+			if out, _, code := runCLI("diff", new, new, "--fail-on", "compatible", "--format", "json"); out != "[]\n" || code != exitFine {
 				t.Errorf("a definition and itself: %d, %s", code, out)
 			}
 		})

@@ -92,7 +92,7 @@ func TestCommandsPage(t *testing.T) {
 	root := (&CLI{LookupEnv: os.LookupEnv}).Command()
 	root.InitDefaultHelpFlag()
 	for _, cmd := range append([]*cobra.Command{root}, root.Commands()...) {
-		out, _, code := runCLI("", append([]string{"help"}, strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "signpost"))...)...)
+		out, _, code := runCLI(append([]string{"help"}, strings.Fields(strings.TrimPrefix(cmd.CommandPath(), "signpost"))...)...)
 		testkit.Equal(t, cmd.CommandPath(), code, exitFine)
 		fmt.Fprintf(&page, "\n## %s\n\n```text\n%s```\n", cmd.CommandPath(), out)
 	}

@@ -44,7 +44,7 @@ var hostileText = "A" + string(controls()) + "\x1b]0;owned\a\x1b[2J\u009b2J\u202
 // begin. Newlines and tabs are allowed.
 func runEscaped(t *testing.T, args ...string) {
 	t.Helper()
-	out, errs, _ := runCLI("", args...)
+	out, errs, _ := runCLI(args...)
 	checkEscaped(t, fmt.Sprintf("%.200q", args), out, errs)
 }
 

@@ -70,7 +70,7 @@ func TestHostileInput(t *testing.T) {
 					if memory, cpu = max(memory, m), max(cpu, c); m > maxInputMemory || c > maxInputCPU {
 						t.Errorf("%s takes %d MB and %v", args, m, c)
 					}
-				} else if _, _, code := runCLI("", args...); code > exitFailure {
+				} else if _, _, code := runCLI(args...); code > exitFailure {
 					t.Errorf("%s exits with %d", args, code)
 				}
 			}

@@ -41,7 +41,7 @@ func TestColourOnlyOnATerminal(t *testing.T) {
 			t.Errorf("%v: colour %v\n%q", env, got, out[:n])
 		}
 	}
-	if out, _, _ := runCLI("", lint...); strings.Contains(out, "\x1b") {
+	if out, _, _ := runCLI(lint...); strings.Contains(out, "\x1b") {
 		t.Errorf("colour without a terminal: %q", out)
 	}
 }

@@ -35,7 +35,7 @@ func TestRegistrySource(t *testing.T) {
 	slices.Reverse(names)
 	takeOut := strings.NewReplacer(names...)
 	testkit.Cases(t, filepath.Join("testdata", "registry.golden"), func(line string) string {
-		out, errOut, code := runCLI("", strings.Fields(fillIn.Replace(line)+" --ca-file "+registry.CAFile)...)
+		out, errOut, code := runCLI(strings.Fields(fillIn.Replace(line) + " --ca-file " + registry.CAFile)...)
 		return fmt.Sprintf("exit status %d\n%s", code, takeOut.Replace(out+errOut))
 	})
 }

@@ -12,7 +12,7 @@ import (
 // TestSARIF checks what the SARIF 2.1.0 schema requires, and the references between its parts.
 func TestSARIF(t *testing.T) {
 	t.Parallel()
-	out, _, code := runCLI("", "lint", "--format", "sarif", filepath.Join(repo, "testdata", "warn"), filepath.Join(repo, "testdata", "err", "url.yaml"))
+	out, _, code := runCLI("lint", "--format", "sarif", filepath.Join(repo, "testdata", "warn"), filepath.Join(repo, "testdata", "err", "url.yaml"))
 	testkit.Equal(t, "exit code", code, exitFindings)
 	type text struct{ Text string }
 	var log struct {
@@ -57,7 +57,7 @@ func TestSARIF(t *testing.T) {
 			t.Errorf("an incomplete result: %+v", r)
 		}
 	}
-	if out, _, code := runCLI("", "lint", "--format", "sarif", filepath.Join(repo, "testdata", "ok", "order.yaml")); code != exitFine || !strings.Contains(out, `"results": []`) {
+	if out, _, code := runCLI("lint", "--format", "sarif", filepath.Join(repo, "testdata", "ok", "order.yaml")); code != exitFine || !strings.Contains(out, `"results": []`) {
 		t.Errorf("a clean file gives exit status %d and\n%s", code, out)
 	}
 }

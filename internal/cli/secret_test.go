@@ -73,7 +73,7 @@ func TestSecretInAddress(t *testing.T) {
 				"match ADDRESS http://127.0.0.1/v1/feeds/1", "match ADDRESS " + server + "/v1/feeds/1 --format json",
 				"render ADDRESS", "lint ADDRESS", "lint --registered ADDRESS example.yaml", "import ADDRESS", "push ADDRESS oci://127.0.0.1:1/a:b",
 			} {
-				out, errs, status := runCLI("", strings.Fields(strings.ReplaceAll(line, "ADDRESS", address))...)
+				out, errs, status := runCLI(strings.Fields(strings.ReplaceAll(line, "ADDRESS", address))...)
 				if text := out + errs; strings.Contains(text, secret) {
 					t.Errorf("%s prints %s", line, text)
 				} else if status > exitFindings && !strings.Contains(text, "127.0.0.1") {
