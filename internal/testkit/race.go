@@ -1,6 +1,6 @@
 //go:build race
 
-package cli
+package testkit
 
 import "os"
 
