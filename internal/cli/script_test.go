@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -100,13 +100,10 @@ func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	ts.Check(err)
-	var lines []string
-	for name, values := range res.Header {
-		lines = append(lines, name+": "+strings.Join(values, ", "))
+	out := ts.Stdout()
+	fmt.Fprintln(out, res.StatusCode)
+	for _, name := range slices.Sorted(maps.Keys(res.Header)) {
+		fmt.Fprintf(out, "%s: %s\n", name, strings.Join(res.Header[name], ", "))
 	}
-	sort.Strings(lines)
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "%d\n%s\n\n%s", res.StatusCode, strings.Join(lines, "\n"), body)
-	_, err = ts.Stdout().Write(out.Bytes())
-	ts.Check(err)
+	fmt.Fprintf(out, "\n%s", body)
 }
