@@ -170,11 +170,9 @@ func (e *invalidError) Error() string {
 
 // diffSide is OLD or NEW.
 type diffSide struct {
-	name      string
-	services  []*source.Service
-	errors    []signpost.Finding
-	directory bool
-	picked    bool // one service of a directory
+	name     string
+	services []*source.Service
+	errors   []signpost.Finding
 }
 
 // readSide reads OLD or NEW, and prints what is wrong in it.
@@ -183,9 +181,12 @@ func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string) (
 	if err != nil {
 		return nil, err
 	}
-	side := &diffSide{name: source.Shown(arg), services: services, errors: c.reportErrors(services...)}
-	side.directory = len(services) != 1 || services[0].Name != side.name
-	return side, nil
+	return &diffSide{source.Shown(arg), services, c.reportErrors(services...)}, nil
+}
+
+// directory reports whether the services are those of a directory, or one of them.
+func (s *diffSide) directory() bool {
+	return slices.ContainsFunc(s.services, func(service *source.Service) bool { return service.Name != s.name })
 }
 
 // served reports whether the side is a single served manifest.
@@ -250,7 +251,7 @@ func (c *CLI) pickServed(old, new *diffSide) error {
 	if !one.served() {
 		one, other = new, old
 	}
-	if !one.served() || !other.directory {
+	if !one.served() || !other.directory() {
 		return nil
 	}
 	service := source.ServedBy(one.services[0], other.services)
@@ -258,14 +259,15 @@ func (c *CLI) pickServed(old, new *diffSide) error {
 		return usageErrorf("%s has no service that matches %s", other.name, one.name)
 	}
 	printf(c.Stderr, "%s is the manifest of one service: only %s is compared\n", one.name, service.Name)
-	other.services, other.directory, other.picked = []*source.Service{service}, false, true
+	other.services = []*source.Service{service}
 	return nil
 }
 
 // compareSides compares the services of directories, paired by base path, or a service with its old state, or with
 // nothing if it is new.
 func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
-	directories := old.directory || new.directory
+	named := old.directory() || new.directory() // changes name their service
+	directories := named && !old.served() && !new.served()
 	host := signpost.HostPlaceholder
 	switch {
 	case directories:
@@ -296,9 +298,9 @@ func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service) ([]
 	case directories:
 	case len(before) == 0:
 		return diff.Diff(signpost.Service{}, after[0], others...), nil
-	case !old.picked && !new.picked:
+	case !named:
 		return diff.Diff(before[0], after[0], others...), nil
-	default: // changes name the service, as between directories
+	default: // the service that was picked
 		before[0].BasePath = cmp.Or(before[0].BasePath, after[0].BasePath)
 		after[0].BasePath = before[0].BasePath
 	}
