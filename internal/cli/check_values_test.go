@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -59,4 +60,23 @@ func TestCheckFlags(t *testing.T) {
 		printReport(&answer, report)
 		return strings.ReplaceAll(answer.String()+errOut, dir, "DIR")
 	})
+}
+
+// TestPairsOnLines checks that a line break separates pairs, that none is lost, and that each wins over a default.
+func TestPairsOnLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]map[string]string{
+		"id=7":                     {"id": "7", "y": "2"},
+		"id=7\n":                   {"id": "7", "y": "2"},
+		"id=7\nname=x,y=z\n":       {"id": "7", "name": "x", "y": "z"},
+		"\"key=two\nlines\",id=7":  {"key": "two\nlines", "id": "7", "y": "2"},
+		"id=7\nis not a pair here": nil,
+	} {
+		var p pairs
+		p.Set(text)
+		got, err := p.parse("--param", map[string]string{"id": "1", "y": "2"})
+		if !maps.Equal(got, want) || (err == nil) != (want != nil) {
+			t.Errorf("%q gives %q, %v", text, got, err)
+		}
+	}
 }
