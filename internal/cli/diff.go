@@ -165,7 +165,7 @@ type invalidError struct {
 }
 
 func (e *invalidError) Error() string {
-	return fmt.Sprintf("%s has %s", e.name, spell.Count(count(e.findings, signpost.SeverityError), "error"))
+	return fmt.Sprintf("%s has %s", e.name, spell.Count(len(e.findings), "error"))
 }
 
 // diffSide is OLD or NEW.
