@@ -155,7 +155,6 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	address = u.String()
 	opts, err := c.checkOptions(cmd, u, f)
 	if err != nil {
 		return err
@@ -166,7 +165,7 @@ func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {
 		}
 	}
 	began := time.Now()
-	report, err := client.Check(cmd.Context(), address, opts)
+	report, err := client.Check(cmd.Context(), u.String(), opts)
 	if opts.Progress != nil {
 		printf(c.Stderr, "\r\x1b[K")
 	}
