@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -149,14 +148,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 
 // readRevision returns the text of a file at a git revision.
 func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	if path, err = filepath.Rel(here, path); err != nil {
-		return nil, err
-	}
-	d, err := c.reader().ReadOne(ctx, revision+":./"+filepath.ToSlash(path))
+	d, err := c.reader().ReadOne(ctx, revision+":./"+seenFrom(path, "."))
 	return d.Text, err
 }
 
