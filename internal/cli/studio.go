@@ -121,7 +121,10 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		}
 	}
 
-	listener, err := f.listen.open()
+	listener, err := daemon.Listen(f.listen.value, 0)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w; is another studio running? --listen 127.0.0.1:0 uses a free port", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -230,13 +233,4 @@ func (l *loopback) Set(address string) error {
 	}
 	l.value = address
 	return nil
-}
-
-// open listens on the address.
-func (l *loopback) open() (net.Listener, error) {
-	listener, err := daemon.Listen(l.value, 0)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w; is another studio running? --listen 127.0.0.1:0 uses a free port", err)
-	}
-	return listener, err
 }
