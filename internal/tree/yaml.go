@@ -16,6 +16,10 @@ func (d *Document) parseYAML() *Node {
 		d.tooLarge(at, tooManyValues)
 		return nil
 	}
+	if at := bytes.IndexAny(d.Text, standIns); at >= 0 {
+		d.syntax(at, at+len("\ufdd0"), "remove it", "the text contains a noncharacter, which no text should")
+		return nil
+	}
 	text := d.accommodate()
 	var doc yaml.Node
 	err := yaml.Load(text, &doc)
@@ -40,8 +44,10 @@ func (d *Document) parseYAML() *Node {
 // version12 matches a text that begins with the directive %YAML 1.2, up to the 2.
 var version12 = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%YAML[ \t]+1\.2`)
 
-// The library takes U+0085, U+2028 and U+2029 for line breaks, as YAML 1.1 does. Noncharacters, which no text has, stand in
-// for them while it reads.
+// The library takes U+0085, U+2028 and U+2029 for line breaks, as YAML 1.1 does. Noncharacters stand in for them while it
+// reads.
+const standIns = "\ufdd0\ufdd1\ufdd2"
+
 var (
 	hideBreaks    = strings.NewReplacer("\u0085", "\ufdd0", "\u2028", "\ufdd1", "\u2029", "\ufdd2")
 	restoreBreaks = strings.NewReplacer("\ufdd0", "\u0085", "\ufdd1", "\u2028", "\ufdd2", "\u2029")
