@@ -81,11 +81,12 @@ func Explain(err error) Problem {
 		return Problem{Cause: causeCanceled, Message: "the request was canceled", Hint: "run it again"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
 		p := Problem{Cause: causeTimeout, Message: "no response in time", Hint: "find out why it takes so long, or allow more time"}
-		if request.timeout > 0 {
-			p.Message = fmt.Sprintf("no response within %v", request.timeout)
-		}
-		if request.begun {
+		switch {
+		case !errors.Is(err, context.DeadlineExceeded) || request.timeout == 0: // a limit of the transport
+		case request.begun:
 			p.Message = fmt.Sprintf("the response did not end within %v", request.timeout)
+		default:
+			p.Message = fmt.Sprintf("no response within %v", request.timeout)
 		}
 		return p
 	case errors.As(err, &dns):

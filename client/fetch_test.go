@@ -121,6 +121,7 @@ func TestExplain(t *testing.T) {
 	}{
 		{fmt.Errorf("send request: %w", expired), Problem{Cause: causeTimeout, Message: "no response within 2s"}, "allow more time"},
 		{os.ErrDeadlineExceeded, Problem{Cause: causeTimeout, Message: "no response in time"}, "allow more time"},
+		{&requestError{err: os.ErrDeadlineExceeded, timeout: time.Minute}, Problem{Cause: causeTimeout, Message: "no response in time"}, "allow more time"},
 		{&requestError{err: io.EOF, begun: true}, Problem{Message: "the response is cut off"}, "log"},
 		{invalid(x509.UnknownAuthorityError{Cert: leaf}), Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is self-signed; clients will not trust it"}, "whole chain"},
 		{invalid(x509.UnknownAuthorityError{}), Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is from an authority that clients do not trust"}, "whole chain"},

@@ -23,6 +23,9 @@ func serve(t testing.TB, opts studio.Options, around ...func(http.Handler) http.
 	server := httptest.NewUnstartedServer(nil)
 	opts.Listen = server.Listener.Addr().(*net.TCPAddr).AddrPort()
 	opts.Client.Timeout = waitTime
+	if opts.Client.Transport == nil {
+		opts.Client.Transport = &http.Transport{} // as patient, also with a TLS handshake
+	}
 	s := testkit.Must(studio.New(opts))(t)
 	server.Config.Handler = s
 	for _, wrap := range around {

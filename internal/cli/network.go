@@ -14,8 +14,8 @@ import (
 )
 
 // maxFile is the maximum size in bytes of the files that flags name, unless a package that parses one has its own limit.
-// All public authorities, large published schemas and baselines of thousands of findings have a fraction of that.
-const maxFile = 8 << 20
+// A baseline of 100,000 findings has that size, all public authorities and large published schemas have a fraction of it.
+const maxFile = 32 << 20
 
 // addNetworkFlags adds the flags of every command that reads sources or makes requests.
 func (c *CLI) addNetworkFlags(cmd *cobra.Command) {
@@ -25,6 +25,7 @@ func (c *CLI) addNetworkFlags(cmd *cobra.Command) {
 // openNetwork sets up how a command reaches other machines.
 func (c *CLI) openNetwork() error {
 	c.transport = http.DefaultTransport.(*http.Transport).Clone()
+	c.transport.TLSHandshakeTimeout = 0 // part of the timeout of each request, which a user may choose
 	if c.caFile == "" {
 		return nil
 	}
