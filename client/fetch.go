@@ -89,7 +89,7 @@ func FetchManifest(ctx context.Context, address string, opts Options) (signpost.
 // ReadManifest parses the body of a response as a manifest. The error says plainly what it is instead.
 func ReadManifest(body []byte) (signpost.Manifest, error) {
 	var m signpost.Manifest
-	text := bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	text := bytes.Trim(bytes.TrimPrefix(body, []byte("\ufeff")), " \t\r\n") // the white space of JSON
 	switch {
 	case len(text) == 0:
 		return m, errors.New("the response is empty")
