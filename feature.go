@@ -1,6 +1,9 @@
 package signpost
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Feature is an optional capability of a deployment. Enabling it adds context keys to the matching endpoints.
 type Feature struct {
@@ -41,51 +44,25 @@ func GeoRestriction() Feature { return BuiltIn()[1] }
 // matching endpoints. Built-in features come first, in their order, then the others as given. A key that an endpoint
 // already declares is not appended again.
 func (m Manifest) WithFeatures(features ...Feature) Manifest {
-	return NewManifest(m.applied(features).Endpoints...)
-}
-
-// applied is WithFeatures for a manifest that is only read: it shares with m what the features do not change.
-func (m Manifest) applied(features []Feature) Manifest {
+	m = NewManifest(m.Endpoints...)
 	features = order(features)
-	bySuffix := make(map[string][]int) // so that the work does not grow with endpoints times features
-	lengths := make(map[int]bool)
-	for i, f := range features {
-		for _, suffix := range append([]string{f.URLSuffix}, f.URLSuffixes...) {
-			bySuffix[suffix] = append(bySuffix[suffix], i)
-			lengths[len(suffix)] = true
+	for i := range m.Endpoints {
+		for _, f := range features {
+			m.Endpoints[i].apply(f)
 		}
 	}
-	out := Manifest{slices.Clone(m.Endpoints)}
-	for i := range out.Endpoints {
-		e := &out.Endpoints[i]
-		var matching []int
-		for length := range lengths {
-			if length <= len(e.URL) {
-				matching = append(matching, bySuffix[e.URL[len(e.URL)-length:]]...)
-			}
-		}
-		slices.Sort(matching)
-		e.addKeys(features, matching)
-	}
-	return out
+	return m
 }
 
-// addKeys appends the items of the features with the given indexes.
-func (e *Endpoint) addKeys(features []Feature, indexes []int) {
-	if len(indexes) == 0 {
+// apply appends the items of a feature if it matches the endpoint.
+func (e *Endpoint) apply(f Feature) {
+	ends := func(suffix string) bool { return strings.HasSuffix(e.URL, suffix) }
+	if !ends(f.URLSuffix) && !slices.ContainsFunc(f.URLSuffixes, ends) {
 		return
 	}
-	e.ContextObj = slices.Clip(e.ContextObj) // somebody else may have the list as well
-	declared := make(map[string]bool)
-	for _, c := range e.ContextObj {
-		declared[c.Key] = true
-	}
-	for _, i := range indexes {
-		for _, item := range features[i].ContextObj {
-			if !declared[item.Key] {
-				declared[item.Key] = true
-				e.ContextObj = append(e.ContextObj, item)
-			}
+	for _, item := range f.ContextObj {
+		if !slices.ContainsFunc(e.ContextObj, func(c ContextItem) bool { return c.Key == item.Key }) {
+			e.ContextObj = append(e.ContextObj, item)
 		}
 	}
 }

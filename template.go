@@ -45,7 +45,7 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 		}
 	}
 	if len(findings) == 0 && len(features) > 0 {
-		m = m.applied(features)
+		m = m.WithFeatures(features...)
 		findings = m.Validate() // a feature may add a key under a name that is already taken
 	}
 	if len(findings) > 0 {
