@@ -88,19 +88,11 @@ func NewManifest(endpoints ...Endpoint) Manifest {
 
 // MarshalJSON writes the descriptor without the URL, which is its key in the manifest.
 func (e Endpoint) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	err := newEncoder(&out).encode(e.descriptor())
-	return out.Bytes(), err
-}
-
-// descriptor is an endpoint without the method MarshalJSON, whose result encoding/json would check and copy.
-type descriptor Endpoint
-
-func (e Endpoint) descriptor() *descriptor {
+	type descriptor Endpoint // sheds this method
 	if e.ContextObj == nil {
 		e.ContextObj = []ContextItem{}
 	}
-	return (*descriptor)(&e)
+	return jsonText(descriptor(e))
 }
 
 // MarshalJSON writes the endpoints as one object, in order. Note that json.Marshal escapes &, < and > in the output of
@@ -116,52 +108,44 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 		}
 		seen[e.URL] = true
 	}
-	var out bytes.Buffer
-	err := m.encode(&out, func(key []byte) { out.Write(key) })
-	return out.Bytes(), err
+	pieces, err := m.pieces()
+	return bytes.Join(pieces, []byte(HostPlaceholder)), err
 }
 
-// encode writes the manifest as JSON on one line. Each key, a URL with its quotes, is left to writeKey.
-func (m Manifest) encode(out *bytes.Buffer, writeKey func([]byte)) error {
-	var key bytes.Buffer
-	keys, values := newEncoder(&key), newEncoder(out)
-	out.WriteString(`{"endpoints":{`)
+// pieces returns the manifest as JSON on one line, cut at every {{host}} of a URL. In a name, {{host}} is ordinary text.
+func (m Manifest) pieces() ([][]byte, error) {
+	var pieces [][]byte
+	piece := []byte(`{"endpoints":{`)
 	for i, e := range m.Endpoints {
 		if i > 0 {
-			out.WriteByte(',')
+			piece = append(piece, ',')
 		}
-		key.Reset()
-		if err := keys.encode(e.URL); err != nil {
-			return err
+		key, err := jsonText(e.URL)
+		if err != nil {
+			return nil, err
 		}
-		writeKey(key.Bytes())
-		out.WriteByte(':')
-		if err := values.encode(e.descriptor()); err != nil {
-			return fmt.Errorf("endpoint %q: %w", e.URL, err)
+		for j, part := range bytes.Split(key, []byte(HostPlaceholder)) {
+			if j > 0 {
+				pieces, piece = append(pieces, bytes.Clone(piece)), piece[:0]
+			}
+			piece = append(piece, part...)
 		}
+		descriptor, err := e.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
+		}
+		piece = append(append(piece, ':'), descriptor...)
 	}
-	out.WriteString(`}}`)
-	return nil
+	return append(pieces, append(piece, "}}"...)), nil
 }
 
-// encoder writes many values to one buffer, without escaping &, < and >, which are common in URLs and labels.
-type encoder struct {
-	out *bytes.Buffer
-	enc *json.Encoder
-}
-
-func newEncoder(out *bytes.Buffer) encoder {
-	enc := json.NewEncoder(out)
+// jsonText encodes a value on one line, without escaping &, < and >, which are common in URLs and labels.
+func jsonText(value any) ([]byte, error) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	return encoder{out, enc}
-}
-
-func (e encoder) encode(v any) error {
-	if err := e.enc.Encode(v); err != nil {
-		return err
-	}
-	e.out.Truncate(e.out.Len() - len("\n")) // which a json.Encoder adds
-	return nil
+	err := enc.Encode(value)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // UnmarshalJSON reads a manifest. It keeps the order of endpoints and the notation of numbers, and returns an error for

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"signpost/internal/spell"
@@ -18,21 +19,15 @@ type Template struct {
 	revision  string
 
 	pieces [][]byte // of the response: joined by the host, they are all of it
-	size   int      // of the pieces
+	size   int      // of the response, with {{host}}
 
-	// composed holds one URL for each host that {{host}} is only a part of. Not every host fits there.
-	composed []URL
-
-	// rivals holds the URLs of endpoints that may get the same URL for some host.
-	rivals []string
+	composed []URL    // one for each authority in which {{host}} is only a part of the host
+	rivals   []string // that may become the same for some host
 }
 
 // revisionBytes is how many bytes of a SHA-256 hash make up a revision: enough to rule out collisions, short enough to
 // read.
 const revisionBytes = 16
-
-// usualSize is the size of an endpoint with two modifiers in a response.
-const usualSize = 512
 
 // Compile validates the manifest, applies the features enabled in the deployment, and prepares everything that does not
 // depend on the host. It copies its arguments. The error is an [*InvalidError].
@@ -51,62 +46,49 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	if len(findings) > 0 {
 		return nil, &InvalidError{findings}
 	}
-	t := &Template{endpoints: NewManifest(m.Endpoints...).Endpoints}
-	if err := t.write(); err != nil {
+	pieces, err := m.pieces()
+	if err != nil {
 		return nil, fmt.Errorf("compile manifest: %w", err) // a bug: Validate should have caught it
 	}
-	t.groupURLs()
-	return t, nil
+	last := len(pieces) - 1
+	pieces[last] = append(pieces[last], '\n')
+	text := bytes.Join(pieces, []byte(HostPlaceholder))
+	hash := sha256.Sum256(text)
+	return &Template{
+		endpoints: NewManifest(m.Endpoints...).Endpoints, revision: hex.EncodeToString(hash[:revisionBytes]),
+		pieces: pieces, size: len(text), composed: m.composed(), rivals: m.rivals(),
+	}, nil
 }
 
-// write computes pieces, size and revision. Only URLs are split; {{host}} in a name is ordinary text.
-func (t *Template) write() error {
-	var out bytes.Buffer
-	var cuts []int // where the host is inserted
-	out.Grow(usualSize * len(t.endpoints))
-	if err := (Manifest{t.endpoints}).encode(&out, func(key []byte) {
-		for i, part := range bytes.Split(key, []byte(HostPlaceholder)) {
-			if i > 0 {
-				cuts = append(cuts, out.Len())
-			}
-			out.Write(part)
-		}
-	}); err != nil {
-		return err
-	}
-	out.WriteByte('\n')
-	text := bytes.Clone(out.Bytes()) // without the room to grow
-	t.size = len(text)
-	t.pieces = make([][]byte, 0, len(cuts)+1)
-	from := 0
-	for _, cut := range append(cuts, t.size) {
-		t.pieces = append(t.pieces, text[from:cut])
-		from = cut
-	}
-	hash := sha256.Sum256(bytes.Join(t.pieces, []byte(HostPlaceholder)))
-	t.revision = hex.EncodeToString(hash[:revisionBytes])
-	return nil
-}
-
-// groupURLs computes composed and rivals. A host contains no slash, so two URLs can only collide if they have the same
-// scheme and the same text after the authority.
-func (t *Template) groupURLs() {
-	groups := make(map[string][]string)
-	composed := make(map[string]bool)
-	for _, e := range t.endpoints {
+// composed returns one URL for each authority in which {{host}} is only a part of the host. Not every host fits there.
+func (m Manifest) composed() []URL {
+	var urls []URL
+	for _, e := range m.Endpoints {
 		u := CutURL(e.URL)
-		if name := u.Hostname(); u.HasHostPlaceholder() && name != HostPlaceholder && !composed[name] {
-			composed[name] = true
-			t.composed = append(t.composed, u)
+		known := func(other URL) bool { return other.authority == u.authority }
+		if u.HasHostPlaceholder() && u.Hostname() != HostPlaceholder && !slices.ContainsFunc(urls, known) {
+			urls = append(urls, u)
 		}
+	}
+	return urls
+}
+
+// rivals returns the URLs that may become the same for some host. A host contains no slash, so they have the same scheme and
+// the same text after the authority.
+func (m Manifest) rivals() []string {
+	groups := make(map[string][]string)
+	for _, e := range m.Endpoints {
+		u := CutURL(e.URL)
 		key := u.scheme + "://" + u.Rest()
 		groups[key] = append(groups[key], e.URL)
 	}
+	var rivals []string
 	for _, group := range groups {
 		if len(group) > 1 {
-			t.rivals = append(t.rivals, group...)
+			rivals = append(rivals, group...)
 		}
 	}
+	return rivals
 }
 
 // Revision identifies the manifest before the host is filled in. It is the same on every replica.
@@ -146,23 +128,18 @@ func (e *HostError) Error() string {
 // Size returns the number of bytes that [Template.Render] returns for a host. It is slightly too large if URLs collide
 // for that host.
 func (t *Template) Size(host string) int {
-	return t.size + len(host)*(len(t.pieces)-1)
+	return t.size + (len(host)-len(HostPlaceholder))*(len(t.pieces)-1)
 }
 
 // Render returns the manifest for a host as JSON on a single line, with a trailing newline. The host has no port. Since
 // it is inserted as is, anything but a host name or an IP literal (IPv6 in brackets) is rejected. The error is a
 // [*HostError] if the manifest does not exist for that host.
 func (t *Template) Render(host string) ([]byte, error) {
-	if !plausibleHost(host) {
-		return nil, fmt.Errorf("%q is not a host name or an IP address", host)
-	}
 	if t.size == 0 {
 		return nil, errors.New("the template is empty: use one that Compile returned")
 	}
-	for _, u := range t.composed {
-		if !u.fits(host) {
-			return nil, &HostError{host, u}
-		}
+	if err := checkRequest(host, t.composed); err != nil {
+		return nil, err
 	}
 	if t.collides(host) {
 		doc, err := Manifest{t.endpoints}.resolve(host).MarshalJSON()
@@ -174,9 +151,18 @@ func (t *Template) Render(host string) ([]byte, error) {
 	return bytes.Join(t.pieces, []byte(host)), nil
 }
 
-// plausibleHost accepts only hosts that can break out of neither the JSON string nor the authority of the URL.
-func plausibleHost(host string) bool {
-	return isASCII(host) && checkHost(host) == nil
+// checkRequest returns an error if a request cannot be for the host, or if one of the composed URLs does not exist for it. What
+// it accepts can break out of neither the JSON string nor the authority of the URL.
+func checkRequest(host string, composed []URL) error {
+	if !isASCII(host) || checkHost(host) != nil {
+		return fmt.Errorf("%q is not a host name or an IP address", host)
+	}
+	for _, u := range composed {
+		if !u.fits(host) {
+			return &HostError{host, u}
+		}
+	}
+	return nil
 }
 
 // collides reports whether two URLs become the same for this host.
@@ -196,13 +182,8 @@ func (t *Template) collides(host string) bool {
 // [*HostError] if the manifest does not exist for that host. Unlike [Template.Render], ForHost does not require a valid
 // manifest.
 func (m Manifest) ForHost(host string) (Manifest, error) {
-	if !plausibleHost(host) {
-		return Manifest{}, fmt.Errorf("%q is not a host name or an IP address", host)
-	}
-	for _, e := range m.Endpoints {
-		if u := CutURL(e.URL); u.HasHostPlaceholder() && u.Hostname() != HostPlaceholder && !u.fits(host) {
-			return Manifest{}, &HostError{host, u}
-		}
+	if err := checkRequest(host, m.composed()); err != nil {
+		return Manifest{}, err
 	}
 	return m.resolve(host), nil
 }
