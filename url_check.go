@@ -88,9 +88,6 @@ func (u URL) check() *urlError {
 	case strings.Count(raw, "{{")-strings.Count(raw, HostPlaceholder) > maxPlaceholders:
 		return badURL("shorten it", "URL %q has more than %d placeholders", raw, maxPlaceholders)
 	}
-	if strings.Count(raw, "{{") <= maxInSegment {
-		return nil
-	}
 	for segment := range strings.FieldsFuncSeq(u.Rest(), func(r rune) bool { return strings.ContainsRune("/?#", r) }) {
 		if strings.Count(segment, "{{") > maxInSegment {
 			return badURL("shorten it", "URL %q has more than %d placeholders in one segment", raw, maxInSegment)
@@ -186,9 +183,4 @@ func placeholderName(name string) string {
 	return name
 }
 
-func isSpace(r rune) bool {
-	if r < utf8.RuneSelf { // quickly, since every character of every URL is checked
-		return r <= ' ' || r == 0x7f
-	}
-	return unicode.IsSpace(r) || unicode.IsControl(r)
-}
+func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }

@@ -128,9 +128,6 @@ func (v *validator) endpoint(e Endpoint) {
 	v.mimeType(e.MIMEType)
 	v.contextItems(e.ContextObj)
 
-	if len(e.Modifiers) == 0 {
-		return
-	}
 	ids, keys := make(map[string]bool), make(map[string]bool)
 	for i, m := range e.Modifiers {
 		path := Path{Field("modifiers"), Item(i)}
@@ -147,9 +144,6 @@ func (v *validator) endpoint(e Endpoint) {
 var topLevelTypes = []string{"application", "audio", "example", "font", "haptics", "image", "message", "model", "multipart", "text", "video"}
 
 func (v *validator) mimeType(s string) {
-	if s == MIMEJSON { // nearly always
-		return
-	}
 	const usual = "the usual one is application/json"
 	path := Path{Field("mime_type")}
 	mediaType, _, err := mime.ParseMediaType(s) // in lower case
@@ -177,9 +171,6 @@ func (v *validator) misspelt(name string, known []string, more string) {
 }
 
 func (v *validator) contextItems(items []ContextItem) {
-	if len(items) == 0 {
-		return
-	}
 	keys, sentAs := make(map[string]bool), make(map[string]string)
 	for i, c := range items {
 		path := Path{Field("context_obj"), Item(i)}
@@ -360,5 +351,5 @@ func optionValues(p Param) []string {
 }
 
 func sameSet(a, b []string) bool {
-	return slices.Equal(a, b) || slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
