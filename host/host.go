@@ -6,6 +6,7 @@ package host
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -26,29 +27,6 @@ func Parse(authority string) (string, error) {
 	if len(authority) > maxAuthority {
 		return "", &Error{"", "is too long", fmt.Sprintf("%d bytes, but a host name has at most %d characters", len(authority), maxName)}
 	}
-	host := authority
-	if notInName(authority) >= 0 {
-		var err error
-		if host, err = normalize(authority); err != nil {
-			return "", err
-		}
-	}
-	if strings.HasPrefix(host, "[") {
-		addr, ok := address(host)
-		if !ok {
-			return "", &Error{host, "is not an IPv6 address in brackets", "write it like [2001:db8::1], without a zone"}
-		}
-		return "[" + addr.String() + "]", nil
-	}
-	host = strings.TrimSuffix(host, ".") // of a fully qualified name
-	if err := checkName(host); err != nil {
-		return "", err
-	}
-	return host, nil
-}
-
-// normalize removes the port of an authority and returns its host in lower case and ASCII.
-func normalize(authority string) (string, error) {
 	if strings.ContainsAny(authority, `/?#@`) {
 		return "", &Error{authority, "is more than a host", "leave out scheme, user info and path"}
 	}
@@ -68,39 +46,51 @@ func normalize(authority string) (string, error) {
 		}
 		host = mapped
 	}
-	return strings.ToLower(host), nil
+	host = strings.ToLower(host)
+	if strings.HasPrefix(host, "[") {
+		addr := address(host)
+		if !addr.IsValid() {
+			return "", &Error{host, "is not an IPv6 address in brackets", "write it like [2001:db8::1], without a zone"}
+		}
+		return "[" + addr.String() + "]", nil
+	}
+	host = strings.TrimSuffix(host, ".") // of a fully qualified name
+	if err := checkName(host); err != nil {
+		return "", err
+	}
+	return host, nil
 }
 
 // Equal reports whether two hosts are the same. An invalid host equals nothing.
 func Equal(a, b string) bool {
-	first, err := Parse(a)
-	if err != nil {
-		return false
-	}
-	second, err := Parse(b)
-	return err == nil && first == second
+	first, _ := parsed(a)
+	second, _ := parsed(b)
+	return first == second && first != ""
 }
 
 // IsIP reports whether host is an IP address.
 func IsIP(host string) bool {
-	host, err := Parse(host)
-	_, ok := address(host)
-	return err == nil && ok
+	_, addr := parsed(host)
+	return addr.IsValid()
 }
 
 // IsLoopback reports whether host is this machine: localhost, a subdomain of it, or a loopback address.
 func IsLoopback(host string) bool {
-	host, err := Parse(host)
-	addr, _ := address(host)
-	return err == nil && (addr.Unmap().IsLoopback() || host == "localhost" || strings.HasSuffix(host, ".localhost"))
+	name, addr := parsed(host)
+	return addr.IsLoopback() || name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
 // IsLocal reports whether host is meaningful only on one machine or in one network.
 func IsLocal(host string) bool {
-	host, err := Parse(host)
-	addr, _ := address(host)
-	addr = addr.Unmap()
-	return err == nil && (IsLoopback(host) || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() || strings.HasSuffix(host, ".local"))
+	name, addr := parsed(host)
+	return IsLoopback(name) || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() || strings.HasSuffix(name, ".local")
+}
+
+// parsed returns a host as Parse does, and its address if it is one, as IPv4 if that is mapped to IPv6. Both are zero if the
+// host is invalid.
+func parsed(host string) (string, netip.Addr) {
+	name, _ := Parse(host)
+	return name, address(name).Unmap()
 }
 
 // ParseName is [Parse] for a host that a user enters without a port, such as the value of {{host}}. A port is an error,
