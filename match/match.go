@@ -8,7 +8,6 @@ package match
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"signpost"
 )
@@ -57,9 +56,8 @@ const (
 type Index struct {
 	versions  []signpost.Version // without their manifests
 	endpoints []indexed
-	sites     map[string]*site // by origin
-	open      []*site          // those whose origin contains {{host}}
-	named     []*site          // the others
+	sites     []*site
+	byOrigin  map[string]*site
 }
 
 // indexed is an endpoint of an index. Its number is its position: the order of registration.
@@ -69,53 +67,33 @@ type indexed struct {
 	node *node
 }
 
-// rest returns the URL without its origin.
-func (e indexed) rest() string {
-	_, rest := cut(e.URL)
-	return rest
-}
-
 // site is the tree of the URLs with one origin. {{host}} may be part of the origin.
 type site struct {
-	origin string
-	root   node
+	url  signpost.URL // the origin alone
+	root node
 }
 
 // NewIndex indexes the endpoints of versions that are registered together, of one service or several. An endpoint whose
 // URL contains {{host}} answers on every host; resolve it first if the services have hosts of their own.
 func NewIndex(versions ...signpost.Version) *Index {
-	x := &Index{sites: make(map[string]*site)}
-	for _, v := range versions {
-		x.addVersion(v)
+	x := &Index{byOrigin: make(map[string]*site)}
+	for i, v := range versions {
 		for _, e := range v.Manifest.Endpoints {
-			x.add(e.Clone())
+			origin, rest := cut(e.URL)
+			s := x.byOrigin[origin]
+			if s == nil {
+				s = &site{url: signpost.CutURL(origin)}
+				x.byOrigin[origin] = s
+				x.sites = append(x.sites, s)
+			}
+			n := s.root.insert(segments(rest))
+			n.ends = append(n.ends, len(x.endpoints))
+			x.endpoints = append(x.endpoints, indexed{e.Clone(), i, n})
 		}
+		v.Manifest = signpost.Manifest{}
+		x.versions = append(x.versions, v)
 	}
 	return x
-}
-
-// addVersion adds a version without its endpoints.
-func (x *Index) addVersion(v signpost.Version) {
-	v.Manifest = signpost.Manifest{}
-	x.versions = append(x.versions, v)
-}
-
-// add indexes an endpoint of the last version. The index keeps the endpoint as it is.
-func (x *Index) add(e signpost.Endpoint) {
-	origin, rest := cut(e.URL)
-	s := x.sites[origin]
-	if s == nil {
-		s = &site{origin: origin}
-		x.sites[origin] = s
-		if s.open() {
-			x.open = append(x.open, s)
-		} else {
-			x.named = append(x.named, s)
-		}
-	}
-	n := s.root.insert(segments(rest))
-	n.ends = append(n.ends, len(x.endpoints))
-	x.endpoints = append(x.endpoints, indexed{e, len(x.versions) - 1, n})
 }
 
 // cut splits a URL into its lower-cased origin, which is compared as a whole, and everything after it.
@@ -124,32 +102,41 @@ func cut(raw string) (origin, rest string) {
 	return u.Origin(), u.Rest()
 }
 
-// open reports whether {{host}} is part of the origin.
-func (s *site) open() bool { return strings.Contains(s.origin, signpost.HostPlaceholder) }
-
-// hostFor returns the host for which the origin of the site, which contains {{host}}, becomes the given one, or "".
-func (s *site) hostFor(origin string) string {
-	return signpost.CutURL(s.origin).HostFor(signpost.CutURL(origin))
+// place is an origin at which feeds are shared with the endpoints of a site.
+type place struct {
+	origin string
+	host   string // what {{host}} stands for; empty if it is unresolved
+	*site
 }
 
 // anyHost makes every URL with {{host}} take part.
 const anyHost = "*"
 
-// at returns the sites with endpoints for feeds with an origin: the one with that origin, and those that {{host}} puts
-// there if it is the given host.
-func (x *Index) at(origin, name string) []*site {
-	var sites []*site
-	if s := x.sites[origin]; s != nil {
-		sites = append(sites, s)
+// places returns where URLs with an origin meet those of the index: at the origin itself and, since {{host}} can be any
+// host that a URL names, where {{host}} makes two origins the same if it is the given host.
+func (x *Index) places(origin, host string) []place {
+	var places []place
+	if own := x.byOrigin[origin]; own != nil {
+		places = append(places, place{origin, "", own})
 	}
-	if name != "" && !strings.Contains(origin, signpost.HostPlaceholder) {
-		for _, s := range x.open {
-			if found := s.hostFor(origin); found != "" && (found == name || name == anyHost) {
-				sites = append(sites, s)
-			}
+	if host == "" {
+		return places
+	}
+	u := signpost.CutURL(origin)
+	for _, s := range x.sites {
+		at, name := origin, ""
+		switch open := u.HasHostPlaceholder(); {
+		case open == s.url.HasHostPlaceholder():
+		case open:
+			at, name = s.url.String(), u.HostFor(s.url)
+		default:
+			name = s.url.HostFor(u)
+		}
+		if name != "" && (name == host || host == anyHost) {
+			places = append(places, place{at, name, s})
 		}
 	}
-	return sites
+	return places
 }
 
 // hit is an endpoint URL that is a prefix of a feed URL.
@@ -176,16 +163,12 @@ func (h hit) precedence(other hit) Precedence {
 
 // Match returns the endpoint that answers for a feed, or false if there is none. Ties go to the endpoint that was
 // registered first.
-func (x *Index) Match(feed string) (Match, bool) {
-	origin, rest := cut(feed)
-	var hits []hit
-	for _, s := range x.at(origin, anyHost) {
-		s.root.prefixes(split(rest), 0, func(h hit) { hits = append(hits, h) })
-	}
+func (x *Index) Match(url string) (Match, bool) {
+	origin, rest := cut(url)
+	hits := x.hits(feed{origin, anyHost, split(rest)})
 	if len(hits) == 0 {
 		return Match{}, false
 	}
-	slices.SortFunc(hits, hit.compare)
 	e := x.endpoints[hits[0].ends[0]]
 	v := x.versions[e.in]
 	m := Match{
@@ -207,6 +190,18 @@ func (x *Index) Match(feed string) (Match, bool) {
 		}
 	}
 	return m, true
+}
+
+// hits returns the URLs that are prefixes of a feed. The one that answers comes first.
+func (x *Index) hits(f feed) []hit {
+	var hits []hit
+	for _, p := range x.places(f.origin, f.host) {
+		if p.origin == f.origin {
+			p.root.prefixes(f.words, 0, func(h hit) { hits = append(hits, h) })
+		}
+	}
+	slices.SortFunc(hits, hit.compare)
+	return hits
 }
 
 // insideSegment reports whether a prefix ends in the middle of a path segment.

@@ -20,7 +20,7 @@ func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool)
 	return func(yield func(int, Feed) bool) {
 		to := after.endpoints[number]
 		origin, _ := cut(to.URL)
-		general := generalWords(segments(to.rest()))
+		general := to.node.words()
 		seen := make(map[*node]bool)
 		wants := func(n *node) bool { return !seen[n] && matters(n.ends[0]) }
 		for n, feeds := range x.meetings(to.URL, wants, wants) {
@@ -51,18 +51,10 @@ func (f feed) String() string {
 
 // answers returns the number of the endpoint that answers for a feed, or -1.
 func (x *Index) answers(f feed) int {
-	winner := hit{}
-	for _, s := range x.at(f.origin, f.host) {
-		s.root.prefixes(f.words, 0, func(h hit) {
-			if winner.node == nil || h.compare(winner) < 0 {
-				winner = h
-			}
-		})
+	if hits := x.hits(f); len(hits) > 0 {
+		return hits[0].ends[0]
 	}
-	if winner.node == nil {
-		return -1
-	}
-	return winner.ends[0]
+	return -1
 }
 
 // meetings returns the URLs that can answer for the same feeds as the given one and have no more path segments, and such
@@ -72,7 +64,7 @@ func (x *Index) meetings(url string, wants, inside func(*node) bool) iter.Seq2[*
 	return func(yield func(*node, iter.Seq[feed]) bool) {
 		origin, rest := cut(url)
 		parts := segments(rest)
-		for _, p := range x.places(origin) {
+		for _, p := range x.places(origin, anyHost) {
 			search := meeting{parts: parts, wants: wants, inside: inside, visit: func(n *node, words [][]string) bool {
 				return yield(n, func(yield func(feed) bool) {
 					left := maxChoices
@@ -83,41 +75,11 @@ func (x *Index) meetings(url string, wants, inside func(*node) bool) iter.Seq2[*
 					})
 				})
 			}}
-			if root := &p.rival.root; !search.below(root) || search.wanted(root) && !search.visit(root, nil) {
+			if root := &p.root; !search.below(root) || search.wanted(root) && !search.visit(root, nil) {
 				return
 			}
 		}
 	}
-}
-
-// place is an origin at which feeds are shared with the endpoints of a rival site.
-type place struct {
-	origin string
-	host   string // what {{host}} stands for; empty if it is unresolved
-	rival  *site
-}
-
-// places returns where URLs with an origin meet those of the index: at the origin itself and, since {{host}} can be any
-// host that a URL names, where {{host}} makes two origins the same.
-func (x *Index) places(origin string) []place {
-	var places []place
-	if own := x.sites[origin]; own != nil {
-		places = append(places, place{origin, "", own})
-	}
-	if form := (&site{origin: origin}); form.open() {
-		for _, s := range x.named {
-			if name := form.hostFor(s.origin); name != "" {
-				places = append(places, place{s.origin, name, s})
-			}
-		}
-		return places
-	}
-	for _, s := range x.open {
-		if name := s.hostFor(origin); name != "" {
-			places = append(places, place{origin, name, s})
-		}
-	}
-	return places
 }
 
 // meeting searches a tree for endpoints that match a feed that a URL matches as well, and have no more segments than it
@@ -203,10 +165,6 @@ func common(a, b segment) []string {
 		return nil // no word ends with both: nearly always, if there are many
 	case !strings.HasPrefix(a[0], b[0]) && !strings.HasPrefix(b[0], a[0]):
 		return nil
-	case b.whole() && strings.HasPrefix(a[0], b[0]):
-		return []string{a.general()}
-	case a.whole() && strings.HasPrefix(b[0], a[0]):
-		return []string{b.general()}
 	}
 	longer := anyValue + string(more)
 	u := unifier{}

@@ -84,17 +84,21 @@ type lostKey struct {
 }
 
 func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker {
-	o := &overlapChecker{Index: &Index{sites: make(map[string]*site)}, judged: len(versions), reported: make(map[lostKey]bool)}
-	for _, v := range slices.Concat(versions, registered) {
-		o.addVersion(v)
+	all := slices.Concat(versions, registered)
+	for i, v := range all {
+		all[i].Manifest = signpost.Manifest{}
 		taken := make(map[string]bool, len(v.Manifest.Endpoints))
 		for _, e := range v.Manifest.Endpoints {
 			if _, err := signpost.ParseURL(e.URL); err == nil && !taken[e.URL] {
 				taken[e.URL] = true
-				o.add(e)
-				o.calls = append(o.calls, call(e))
+				e.Modifiers = nil // they do not matter here
+				all[i].Manifest.Endpoints = append(all[i].Manifest.Endpoints, e)
 			}
 		}
+	}
+	o := &overlapChecker{Index: NewIndex(all...), judged: len(versions), reported: make(map[lostKey]bool)}
+	for _, e := range o.endpoints {
+		o.calls = append(o.calls, call(e.Endpoint))
 	}
 	o.inside = make([]bool, len(o.endpoints))
 	return o
@@ -120,7 +124,7 @@ func (o *overlapChecker) check(number int) {
 	kept := keySet(e.ContextObj)
 	o.lose(number, e.node, o.lost(number, e.node, kept), "", "")
 
-	general := generalWords(segments(e.rest()))
+	general := e.node.words()
 	wants := func(n *node) bool {
 		return n != e.node && (len(o.lost(number, n, kept)) > 0 || o.calledDifferently(number, n, general) >= 0)
 	}
@@ -161,7 +165,7 @@ func (o *overlapChecker) check(number int) {
 // resolved-url-collision.
 func (o *overlapChecker) collide(number int, n *node) bool {
 	e := o.endpoints[number]
-	return e.node.depth == n.depth && e.node.path() == n.path() &&
+	return slices.Equal(e.node.words(), n.words()) &&
 		slices.ContainsFunc(n.ends, func(other int) bool { return o.endpoints[other].in == e.in })
 }
 

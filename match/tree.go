@@ -44,12 +44,11 @@ func segments(rest string) []segment {
 			general.WriteString(rest)
 			break
 		}
-		general.WriteString(text)
+		value := anyValue
 		if name == "host" {
-			general.WriteString(signpost.HostPlaceholder)
-		} else {
-			general.WriteString(anyValue)
+			value = signpost.HostPlaceholder
 		}
+		general.WriteString(text + value)
 		rest = next
 	}
 	var all []segment
@@ -60,9 +59,6 @@ func segments(rest string) []segment {
 }
 
 func (s segment) literal() bool { return len(s) == 1 }
-
-// whole reports whether the segment is a placeholder and nothing else.
-func (s segment) whole() bool { return len(s) == 2 && len(s[0]) == 1 && s[1] == "" }
 
 // delimiter reports whether the segment is a delimiter and nothing else: the end of a URL with a trailing slash.
 func (s segment) delimiter() bool { return s.literal() && len(s[0]) == 1 }
@@ -77,34 +73,24 @@ func (s segment) general() string { return strings.Join(s, anyValue) }
 // each placeholder, or -1.
 func (s segment) prefix(word string) int {
 	rest, ok := strings.CutPrefix(word, s[0])
-	switch {
-	case !ok:
+	if !ok {
 		return -1
-	case s.literal():
-		return len(s[0])
 	}
-	for _, text := range s[1 : len(s)-1] {
+	for i, text := range s[1:] {
 		if rest == "" {
 			return -1
 		}
-		i := strings.Index(rest[1:], text) // the leftmost match leaves the most for the rest
-		if i < 0 {
+		find := strings.Index // the leftmost match leaves the most for the rest
+		if i == len(s)-2 {
+			find = strings.LastIndex
+		}
+		at := find(rest[1:], text)
+		if at < 0 {
 			return -1
 		}
-		rest = rest[1+i+len(text):]
+		rest = rest[1+at+len(text):]
 	}
-	last := s[len(s)-1]
-	if rest == "" {
-		return -1
-	}
-	if last == "" {
-		return len(word)
-	}
-	i := strings.LastIndex(rest[1:], last)
-	if i < 0 {
-		return -1
-	}
-	return len(word) - len(rest) + 1 + i + len(last)
+	return len(word) - len(rest)
 }
 
 // matches reports whether the whole word matches the segment.
@@ -124,12 +110,13 @@ type node struct {
 	longest  int              // length of the longest one that is literal
 }
 
-// path returns the URL at n after its origin, with anyValue in place of each placeholder.
-func (n *node) path() string {
-	if n.parent == nil {
-		return ""
+// words returns the words of the URL at n, with anyValue in place of each placeholder.
+func (n *node) words() []string {
+	words := make([]string, n.depth)
+	for ; n.parent != nil; n = n.parent {
+		words[n.depth-1] = n.segment.general()
 	}
-	return n.parent.path() + n.segment.general()
+	return words
 }
 
 // endsInside reports whether the URL at n, which matches the words, ends inside one of them.
@@ -175,23 +162,28 @@ func (n *node) child(general string) *node {
 	return n.byText[general]
 }
 
-// prefixes visits the endpoints below n, and at n, whose URLs are prefixes of a feed. The first words of the feed, with
-// the given length, led to n.
+// prefixes visits the endpoints at n and below whose URLs are prefixes of a feed. A beginning of the feed with the given length
+// led to n, and the words are the rest of it.
 func (n *node) prefixes(words []string, length int, visit func(hit)) {
-	if len(n.ends) > 0 && n.segment == nil { // an endpoint without a path
-		visit(hit{n, 0})
+	if len(n.ends) > 0 {
+		visit(hit{n, length})
 	}
 	if len(words) == 0 {
 		return
 	}
 	word := words[0]
+	reach := func(child *node, end int) {
+		if end == len(word) {
+			child.prefixes(words[1:], length+end, visit)
+		} else if end >= 0 && len(child.ends) > 0 {
+			visit(hit{child, length + end})
+		}
+	}
 	for child := range n.beginnings(word) {
-		child.reach(words, length, len(child.segment[0]), visit)
+		reach(child, len(child.segment[0]))
 	}
 	for _, child := range n.patterns {
-		if end := child.segment.prefix(word); end >= 0 {
-			child.reach(words, length, end, visit)
-		}
+		reach(child, child.segment.prefix(word))
 	}
 }
 
@@ -203,15 +195,5 @@ func (n *node) beginnings(word string) iter.Seq[*node] {
 				return
 			}
 		}
-	}
-}
-
-// reach visits the endpoints at n and below, whose segment matches the first word up to end.
-func (n *node) reach(words []string, length, end int, visit func(hit)) {
-	if len(n.ends) > 0 {
-		visit(hit{n, length + end})
-	}
-	if end == len(words[0]) && len(n.children) > 0 {
-		n.prefixes(words[1:], length+end, visit)
 	}
 }
