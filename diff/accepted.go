@@ -63,13 +63,8 @@ func (f *Accepted) add(rule, hint string, at *tree.Node, format string, args ...
 
 func (f *Accepted) read() {
 	for _, p := range f.doc.Problems {
-		rule := map[tree.ProblemKind]string{
-			tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
-		}[p.Kind]
-		if rule == "" {
-			rule = "syntax"
-		}
-		f.add(rule, p.Hint, p.At, "%s", p.Message)
+		rules := map[tree.ProblemKind]string{tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType}
+		f.add(cmp.Or(rules[p.Kind], "syntax"), p.Hint, p.At, "%s", p.Message)
 	}
 	root := f.doc.Root
 	switch {

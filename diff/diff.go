@@ -6,6 +6,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,28 +23,14 @@ import (
 // All versions count as registered together. Others are further registered manifests: they take part in overlap, before
 // and after the change, but are not compared themselves.
 func Diff(old, new signpost.Service, others ...signpost.Version) []Change {
-	old, new, hosts := align(old, new)
-	olds, news := []signpost.Service{repaired(old, new)}, []signpost.Service{new}
-	d := differ{hosts: hosts}
-	return d.compare(olds, news, []pair[signpost.Service]{{&olds[0], &news[0]}}, others, false)
+	unnamed := func(*signpost.Service) string { return "" }
+	return compare([]signpost.Service{old}, []signpost.Service{new}, others, unnamed)
 }
 
 // Services compares services that are registered together, paired by base path. Each change names the base path of its
 // service. Otherwise it works like [Diff]; of several services, {{host}} must be unresolved.
 func Services(before, after []signpost.Service, others ...signpost.Version) []Change {
-	var d differ
-	if len(before) == 1 && len(after) == 1 {
-		old, new, hosts := align(before[0], after[0])
-		before, after, d.hosts = []signpost.Service{old}, []signpost.Service{new}, hosts
-	}
-	before = slices.Clone(before)
-	pairs, _ := pairUp(before, after, func(s *signpost.Service) string { return s.BasePath })
-	for _, p := range pairs {
-		if p.old != nil && p.new != nil {
-			*p.old = repaired(*p.old, *p.new)
-		}
-	}
-	return d.compare(before, after, pairs, others, true)
+	return compare(before, after, others, func(s *signpost.Service) string { return s.BasePath })
 }
 
 // differ collects changes and labels each with the current service, version and endpoint.
@@ -63,29 +50,29 @@ type slot struct {
 	pair[signpost.Version]
 }
 
-func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost.Service], others []signpost.Version, named bool) []Change {
+// compare pairs services by their names, and compares each pair.
+func compare(olds, news []signpost.Service, others []signpost.Version, name func(*signpost.Service) string) []Change {
+	d := differ{changes: []Change{}}
+	if len(olds) == 1 && len(news) == 1 {
+		old, new, hosts := align(olds[0], news[0])
+		olds, news, d.hosts = []signpost.Service{old}, []signpost.Service{new}, hosts
+	}
+	olds = slices.Clone(olds)
+	services, _ := pairUp(olds, news, name)
 	slots := make([][]*slot, len(services))
 	of := make(map[*signpost.Version]*slot)
+	added := make(map[string]string) // base paths of added services, by their URLs
 	for i, s := range services {
-		var old, new signpost.Service
-		if s.old != nil {
-			old = *s.old
-		}
-		if s.new != nil {
-			new = *s.new
+		switch {
+		case s.old == nil:
+			added[urls(s.new)] = s.new.BasePath
+		case s.new != nil:
+			*s.old = repaired(*s.old, *s.new)
 		}
 		// The order of versions is irrelevant: each has its own route.
-		versions, _ := pairUp(old.Versions, new.Versions, func(v *signpost.Version) string { return v.Name })
+		versions, _ := pairUp(versionsOf(s.old), versionsOf(s.new), func(v *signpost.Version) string { return v.Name })
 		for _, v := range versions {
-			at := &slot{pair: v}
-			if named {
-				at.service = max(old.BasePath, new.BasePath) // both are equal, or one is empty
-			}
-			if v.old != nil {
-				at.version = v.old.Name
-			} else {
-				at.version = v.new.Name
-			}
+			at := &slot{service: name(cmp.Or(s.old, s.new)), version: cmp.Or(v.old, v.new).Name, pair: v}
 			of[v.old], of[v.new] = at, at
 			slots[i] = append(slots[i], at)
 		}
@@ -100,45 +87,38 @@ func (d *differ) compare(olds, news []signpost.Service, services []pair[signpost
 	d.registrations = sync.OnceValues(func() (_, _ *registration) {
 		return register(before, func(s *slot) *signpost.Version { return s.old }), register(after, func(s *slot) *signpost.Version { return s.new })
 	})
-	d.changes = []Change{}
-	added := make(map[string]string) // base paths of added services, by their URLs
-	for _, s := range services {
-		if s.old == nil {
-			added[urls(s.new)] = s.new.BasePath
-		}
-	}
 	for i, s := range services {
-		d.version, d.endpoint, d.deprecations = "", "", nil
-		if s.old != nil {
-			d.deprecations = s.old.Deprecations
-		}
+		d.service, d.version, d.endpoint = name(cmp.Or(s.old, s.new)), "", ""
 		switch {
 		case s.old == nil:
-			d.service = s.new.BasePath
 			d.add(ChangeServiceAdded, place{}, nil, manifests(s.new.Versions), "service added")
 			for _, at := range slots[i] {
-				d.takenOverBy(at, at.new.Manifest.Endpoints)
+				d.takenOverBy(at)
 			}
-			continue
 		case s.new == nil:
-			d.service = s.old.BasePath
 			hint := ""
 			if to := added[urls(s.old)]; to != "" {
 				hint = fmt.Sprintf("; perhaps moved to %q, which has the same endpoints", to)
 			}
 			d.add(ChangeServiceRemoved, place{}, manifests(s.old.Versions), nil, "service removed, with all of its versions%s", hint)
-			continue
-		case named:
-			d.service = s.old.BasePath
-		}
-		if was, is := s.old.BasePath, s.new.BasePath; was != is && was != "" && is != "" {
-			d.add(ChangeBasePath, place{}, was, is, "base path changed from %q to %q: the manifests have new addresses, which must be registered again", was, is)
-		}
-		for _, at := range slots[i] {
-			d.compareVersion(at)
+		default:
+			d.deprecations = s.old.Deprecations
+			if was, is := s.old.BasePath, s.new.BasePath; was != is && was != "" && is != "" {
+				d.add(ChangeBasePath, place{}, was, is, "base path changed from %q to %q: the manifests have new addresses, which must be registered again", was, is)
+			}
+			for _, at := range slots[i] {
+				d.compareVersion(at)
+			}
 		}
 	}
 	return d.changes
+}
+
+func versionsOf(s *signpost.Service) []signpost.Version {
+	if s == nil {
+		return nil
+	}
+	return s.Versions
 }
 
 // inOrder returns the slots of the versions of services, in their order.
@@ -179,7 +159,7 @@ func (d *differ) compareVersion(at *slot) {
 		d.add(ChangeVersionRemoved, place{}, signpost.NewManifest(at.old.Manifest.Endpoints...), nil, "version removed, with all of its endpoints")
 	case at.old == nil:
 		d.add(ChangeVersionAdded, place{}, nil, signpost.NewManifest(at.new.Manifest.Endpoints...), "version added")
-		d.takenOverBy(at, at.new.Manifest.Endpoints)
+		d.takenOverBy(at)
 	default:
 		d.manifest(at)
 	}

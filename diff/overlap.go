@@ -105,10 +105,10 @@ type lostKeys struct {
 	LostKeys []string `json:"lost_keys"`
 }
 
-// takenOverBy reports the feeds that each of the added endpoints takes over.
-func (d *differ) takenOverBy(at *slot, endpoints []signpost.Endpoint) {
+// takenOverBy reports the feeds that each endpoint of an added version takes over.
+func (d *differ) takenOverBy(at *slot) {
 	d.version = at.version
-	for _, e := range endpoints {
+	for _, e := range at.new.Manifest.Endpoints {
 		d.endpoint = e.URL
 		d.takenOver(at, e)
 	}

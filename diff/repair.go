@@ -1,6 +1,10 @@
 package diff
 
-import "signpost"
+import (
+	"slices"
+
+	"signpost"
+)
 
 // repaired returns old without the parts that [signpost.Manifest.Validate] rejects, if it has errors. Nobody could register
 // such a part, so fixing it breaks nothing. A rejected part is replaced by the one with the same identity in new, or
@@ -9,21 +13,15 @@ func repaired(old, new signpost.Service) signpost.Service {
 	if !old.Invalid {
 		return old
 	}
-	pairs, _ := pairUp(old.Versions, new.Versions, func(v *signpost.Version) string { return v.Name })
-	old.Versions = nil
-	for _, p := range pairs {
-		if p.old == nil {
-			continue
-		}
-		v := *p.old
+	now := make(map[string]signpost.Manifest)
+	for _, v := range new.Versions {
+		now[v.Name] = v.Manifest
+	}
+	old.Versions = slices.Clone(old.Versions)
+	for i, v := range old.Versions {
 		if findings := v.Manifest.Validate(); len(findings) > 0 {
-			var now signpost.Manifest
-			if p.new != nil {
-				now = p.new.Manifest
-			}
-			v.Manifest = repair(v.Manifest, now, findings)
+			old.Versions[i].Manifest = repair(v.Manifest, now[v.Name], findings)
 		}
-		old.Versions = append(old.Versions, v)
 	}
 	return old
 }
