@@ -116,19 +116,13 @@ func decodeObject(data []byte, kind string, unique func(name string) bool) (map[
 	return params, nil
 }
 
-// decodeValue converts a JSON value to the form that [Values] holds.
-func decodeValue(raw json.RawMessage) any {
-	switch raw[0] {
-	case '{', '[':
+// decodeValue converts a valid JSON value to the form that [Values] holds.
+func decodeValue(raw json.RawMessage) (value any) {
+	if raw[0] == '{' || raw[0] == '[' {
 		return raw
-	case '"':
-		var text string
-		json.Unmarshal(raw, &text) // cannot fail: raw is a valid string
-		return text
-	case 't', 'f':
-		return raw[0] == 't'
-	case 'n':
-		return nil
 	}
-	return json.Number(raw)
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	dec.Decode(&value)
+	return value
 }

@@ -57,16 +57,13 @@ func refuse(w http.ResponseWriter, err error) {
 	if malformed, ok := errors.AsType[*MalformedError](err); ok {
 		status, key = malformed.Status, malformed.Key
 	}
-	body, err := json.Marshal(struct {
+	body, _ := json.Marshal(struct { // strings and numbers always marshal
 		Type   string `json:"type"`
 		Title  string `json:"title"`
 		Status int    `json:"status"`
 		Detail string `json:"detail"`
 		Key    string `json:"key,omitempty"`
 	}{"about:blank", http.StatusText(status), status, "The " + err.Error() + ".", key})
-	if err != nil {
-		panic(err) // cannot happen: strings and numbers always marshal
-	}
 	body = append(body, '\n')
 	header := w.Header()
 	header.Set("Cache-Control", "no-store")
