@@ -59,8 +59,7 @@ type overlapChecker struct {
 	calls  []string // how clients call each endpoint
 
 	reported map[lostKey]bool
-	inside   []bool // the first endpoint of each URL for which overlap-inside-segment was reported
-	insides  int    // their number
+	inside   map[*node]bool // URLs for which overlap-inside-segment was reported
 	found    []found
 }
 
@@ -96,11 +95,12 @@ func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker 
 			}
 		}
 	}
-	o := &overlapChecker{Index: NewIndex(all...), judged: len(versions), reported: make(map[lostKey]bool)}
+	o := &overlapChecker{
+		Index: NewIndex(all...), judged: len(versions), reported: make(map[lostKey]bool), inside: make(map[*node]bool),
+	}
 	for _, e := range o.endpoints {
 		o.calls = append(o.calls, call(e.Endpoint))
 	}
-	o.inside = make([]bool, len(o.endpoints))
 	return o
 }
 
@@ -128,7 +128,7 @@ func (o *overlapChecker) check(number int) {
 	wants := func(n *node) bool {
 		return n != e.node && (len(o.lost(number, n, kept)) > 0 || o.calledDifferently(number, n, general) >= 0)
 	}
-	inside := func(n *node) bool { return o.insides < maxInside && !o.inside[n.ends[0]] && wants(n) }
+	inside := func(n *node) bool { return len(o.inside) < maxInside && !o.inside[n] && wants(n) }
 	for n, feeds := range o.meetings(e.URL, wants, inside) {
 		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n, general)
 		var reportInside func() // for some values only, if nothing else tells that they lose keys
@@ -155,7 +155,7 @@ func (o *overlapChecker) check(number int) {
 				reportInside = func() { o.reportInside(n, owner, number, example, f.host) }
 			}
 		}
-		if reportInside != nil && len(lost) > 0 && !o.inside[n.ends[0]] {
+		if reportInside != nil && len(lost) > 0 && !o.inside[n] {
 			reportInside()
 		}
 	}
@@ -233,7 +233,7 @@ func onHost(name string) string {
 // calledDifferently returns an endpoint of a URL that ends inside a segment of the given endpoint's feeds, whatever their
 // values, and that clients call differently. It returns -1 if there is none or the URL has been reported.
 func (o *overlapChecker) calledDifferently(number int, n *node, general []string) int {
-	if o.inside[n.ends[0]] || !n.endsInside(general) {
+	if o.inside[n] || !n.endsInside(general) {
 		return -1
 	}
 	for _, other := range n.ends {
@@ -246,8 +246,7 @@ func (o *overlapChecker) calledDifferently(number int, n *node, general []string
 
 // reportInside reports a URL that ends in the middle of a path segment of a longer one.
 func (o *overlapChecker) reportInside(n *node, short, longer int, example, on string) {
-	o.inside[n.ends[0]] = true
-	o.insides++
+	o.inside[n] = true
 	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
 	url, other := o.endpoints[short].URL, o.endpoints[longer].URL
 	on = example + onHost(on)
