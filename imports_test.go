@@ -3,11 +3,12 @@ package signpost_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"signpost/internal/testkit"
 )
 
 // layers lists the packages from top to bottom. Each imports only those of the layers below its own. Packages that are not
@@ -35,10 +36,7 @@ var outside = map[string]string{
 // goList returns what each package of go list imports.
 func goList(t *testing.T, args ...string) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", append([]string{"list", "-f", `{{.ImportPath}}:{{range .Imports}} {{.}}{{end}}`}, args...)...).Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
+	out := testkit.Must(exec.Command("go", append([]string{"list", "-f", `{{.ImportPath}}:{{range .Imports}} {{.}}{{end}}`}, args...)...).Output())(t)
 	all := make(map[string][]string)
 	for line := range strings.Lines(string(out)) {
 		name, imports, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -94,10 +92,7 @@ func TestPackageMap(t *testing.T) {
 		return slices.ContainsFunc(imports[from], func(next string) bool { return next == to || reaches(next, to) })
 	}
 	node := func(name string) string { return strings.ReplaceAll(strings.TrimPrefix(name, "signpost/"), "/", "_") }
-	page, err := os.ReadFile("CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testkit.Read(t, "CONTRIBUTING.md")
 	var picture strings.Builder
 	picture.WriteString("```mermaid\ngraph TD\n")
 	for _, name := range slices.Sorted(maps.Keys(imports)) {
@@ -114,12 +109,12 @@ func TestPackageMap(t *testing.T) {
 			fmt.Fprintf(&picture, " --> %s", strings.Join(arrows, " & "))
 		}
 		picture.WriteString("\n")
-		if name != "signpost" && !strings.Contains(string(page), "| `"+dir+"/` |") {
+		if name != "signpost" && !strings.Contains(page, "| `"+dir+"/` |") {
 			t.Errorf("CONTRIBUTING.md does not say what is in %s", dir)
 		}
 	}
 	picture.WriteString("```\n")
-	if !strings.Contains(string(page), picture.String()) {
+	if !strings.Contains(page, picture.String()) {
 		t.Errorf("the map in CONTRIBUTING.md is not this:\n%s", picture.String())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/internal/testkit"
 )
 
 // These tests cover the independence rule of section 2.5. Each test keeps a result, overwrites everything reachable
@@ -64,20 +65,14 @@ func TestSpec2_5InputsStayApart(t *testing.T) {
 	}
 	want := look()
 	wantEndpoints, wantFeatures := inputs()
-	if diff := cmp.Diff([]any{wantEndpoints, wantFeatures}, []any{endpoints, features}); diff != "" {
-		t.Errorf("the input was changed (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "the input", []any{endpoints, features}, []any{wantEndpoints, wantFeatures})
 	scribble(reflect.ValueOf(&endpoints))
 	scribble(reflect.ValueOf(&features))
-	if diff := cmp.Diff(want, look()); diff != "" {
-		t.Errorf("a change of the input shows (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "results after a change of the input", look(), want)
 	for _, m := range []signpost.Manifest{m, template.Manifest()} {
 		second := m.Endpoints[1].Clone()
 		scribble(reflect.ValueOf(&m.Endpoints[0]))
-		if diff := cmp.Diff(second, m.Endpoints[1]); diff != "" {
-			t.Errorf("a change of the first endpoint shows in the second (-want +got):\n%s", diff)
-		}
+		testkit.Equal(t, "the second endpoint after a change of the first", m.Endpoints[1], second)
 	}
 }
 
@@ -108,22 +103,14 @@ func TestSpec2_5OutputsStayApart(t *testing.T) {
 		if cmp.Equal(first, want) {
 			t.Errorf("%s: nothing was scribbled over", name)
 		}
-		if diff := cmp.Diff(want, second); diff != "" {
-			t.Errorf("%s: a change of one result shows in another (-want +got):\n%s", name, diff)
-		}
-		if diff := cmp.Diff(want, result()); diff != "" {
-			t.Errorf("%s: a change of one result shows in the next (-want +got):\n%s", name, diff)
-		}
+		testkit.Equal(t, name+": another result after a change of one", second, want)
+		testkit.Equal(t, name+": the next result after a change of one", result(), want)
 	}
 }
 
 func rendered(t testing.TB, template *signpost.Template, host string) []byte {
 	t.Helper()
-	doc, err := template.Render(host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return doc
+	return testkit.Must(template.Render(host))(t)
 }
 
 // scribble overwrites every value reachable from v, including the spare capacity of slices, where somebody else's

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"signpost"
+	"signpost/internal/testkit"
 	"signpost/internal/tree"
 )
 
@@ -130,19 +131,13 @@ func feed(url string) signpost.Endpoint {
 func parse(t testing.TB, doc string) signpost.Manifest {
 	t.Helper()
 	var m signpost.Manifest
-	if err := json.Unmarshal([]byte(doc), &m); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(doc), &m))
 	return m
 }
 
 func compile(t testing.TB, m signpost.Manifest, features ...signpost.Feature) *signpost.Template {
 	t.Helper()
-	template, err := signpost.Compile(m, features...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return template
+	return testkit.Must(signpost.Compile(m, features...))(t)
 }
 
 func render(t testing.TB, host string, m signpost.Manifest, features ...signpost.Feature) string {
@@ -158,13 +153,8 @@ func render(t testing.TB, host string, m signpost.Manifest, features ...signpost
 func wantDocument(t testing.TB, got, want string) {
 	t.Helper()
 	var oneLine bytes.Buffer
-	if err := json.Compact(&oneLine, []byte(want)); err != nil {
-		t.Fatalf("the wanted document is not JSON: %v\n%s", err, want)
-	}
-	oneLine.WriteByte('\n')
-	if got != oneLine.String() {
-		t.Errorf("document:\n got %s\nwant %s", got, &oneLine)
-	}
+	testkit.OK(t, json.Compact(&oneLine, []byte(want)))
+	testkit.Equal(t, "document", got, oneLine.String()+"\n")
 }
 
 // urls returns the keys of a rendered manifest's endpoints, in order.

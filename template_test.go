@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost"
+	"signpost/internal/testkit"
 )
 
 // If {{host}} is only part of a host, not every host forms a valid name.
@@ -90,10 +89,7 @@ func TestTemplateEndpoint(t *testing.T) {
 	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/v1/media"), feed("https://{{host}}/v1/feeds")),
 		signpost.Authentication(), signpost.GeoRestriction())
 	for _, want := range template.Manifest().Endpoints {
-		got, err := template.Endpoint(want.URL)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%v (-want +got):\n%s", err, diff)
-		}
+		testkit.Equal(t, want.URL, testkit.Must(template.Endpoint(want.URL))(t), want)
 	}
 	_, err := template.Endpoint("https://{{host}}/v1/medai")
 	if want := `manifest has no endpoint "https://{{host}}/v1/medai": did you mean "https://{{host}}/v1/media"?`; err == nil || err.Error() != want {

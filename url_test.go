@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost"
+	"signpost/internal/testkit"
 )
 
 func TestHostFor(t *testing.T) {
@@ -89,8 +88,6 @@ func FuzzBind(f *testing.F) {
 		if u.Host != "feeds.example.com" || u.User != nil || u.Fragment != "" || u.Path != "/a/"+value+"/b" || strings.Count(u.EscapedPath(), "/") != 3 {
 			t.Errorf("%q gives %q", value, bound)
 		}
-		if diff := cmp.Diff(url.Values{"p": {value}, "q": {"1"}}, u.Query()); diff != "" {
-			t.Errorf("%q gives %q:\n%s", value, bound, diff)
-		}
+		testkit.Equal(t, bound.String(), u.Query(), url.Values{"p": {value}, "q": {"1"}})
 	})
 }

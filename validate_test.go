@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost"
 	"signpost/internal/testkit"
 )
@@ -110,9 +108,7 @@ func TestValidateManifest(t *testing.T) {
 		"https://{{host}}/z.name required-field <nil>", "/m url <nil>", "/m.name required-field <nil>", goodURL + " duplicate-key <nil>",
 		"https://{host}/z url <nil>", "{host}/a url <nil>", "https://{host}/y url https://{{host}}/y", "https://{HOST}/y url <nil>",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("findings (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "findings", got, want)
 }
 
 // Features and modifiers can be validated alone.
