@@ -11,6 +11,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/testkit"
 	"signpost/internal/warnings"
 )
 
@@ -40,7 +41,7 @@ func FuzzManifest(f *testing.F) {
 		"https://x{{host}}/a?b={{c}}&d=%20", "https://{{host}}-x.example/a", "https://bücher.example/a", "HTTPS://Partner.Example/a;b=c,d/(e)'f'", "https://[::1]:8/a", "https://{{host}}./a",
 		"https://300.1.1.1/a", "https://{{host}}/a#b", "https://{{host}}/../a", "https://{{host}}/{{a}}{{b}}",
 	} {
-		doc, err := json.Marshal(signpost.NewManifest(fullEndpoint(url), goodEndpoint(f)))
+		doc, err := json.Marshal(signpost.NewManifest(testkit.FullEndpoint(url), goodEndpoint(f)))
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -11,21 +11,8 @@ import (
 )
 
 // These tests cover the independence rule of section 2.5. Each test keeps a result, overwrites everything reachable
-// from elsewhere, and checks that the result has not changed. The values come from fullEndpoint, which sets every
-// field, so fields that are added later are covered as well.
-
-// fullEndpoint returns a new endpoint with a value in every field.
-func fullEndpoint(url string) signpost.Endpoint {
-	return signpost.Endpoint{
-		URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
-		ContextObj: []signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Required: true, Mapper: "user"}},
-		Modifiers: []signpost.Modifier{{ID: "sort", Name: "Sort order", Params: []signpost.Param{{
-			Key:    "sort",
-			UI:     signpost.UI{Label: "Sort by", Placeholder: "choose", Options: []signpost.Option{{Value: "newest", Label: "Newest"}}},
-			Schema: signpost.Schema{Type: signpost.TypeString, Default: "newest", Enum: []string{"newest"}},
-		}}}},
-	}
-}
+// from elsewhere, and checks that the result has not changed. The values come from testkit.FullEndpoint, which sets
+// every field, so fields that are added later are covered as well.
 
 func fullFeature() signpost.Feature {
 	return signpost.Feature{
@@ -42,7 +29,7 @@ func fullInput() signpost.ModifierInput {
 }
 
 func TestSpec2_5FullValuesAreFull(t *testing.T) {
-	for _, value := range []any{fullEndpoint("https://{{host}}/kids"), fullFeature(), fullInput()} {
+	for _, value := range []any{testkit.FullEndpoint("https://{{host}}/kids"), fullFeature(), fullInput()} {
 		wantNoZero(t, reflect.ValueOf(value), reflect.TypeOf(value).Name())
 	}
 }
@@ -51,7 +38,7 @@ func TestSpec2_5FullValuesAreFull(t *testing.T) {
 // capacity, and get items from the same features.
 func TestSpec2_5InputsStayApart(t *testing.T) {
 	inputs := func() ([]signpost.Endpoint, []signpost.Feature) {
-		e := fullEndpoint("https://{{host}}/kids")
+		e := testkit.FullEndpoint("https://{{host}}/kids")
 		e.ContextObj = append(make([]signpost.ContextItem, 0, 8), e.ContextObj...)
 		endpoints := []signpost.Endpoint{e, e, e}
 		endpoints[1].URL, endpoints[2].URL = "https://{{host}}/more/kids", "https://api.example.com/kids"
@@ -77,10 +64,10 @@ func TestSpec2_5InputsStayApart(t *testing.T) {
 }
 
 func TestSpec2_5OutputsStayApart(t *testing.T) {
-	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/kids"), fullEndpoint("https://api.example.com/kids")), fullFeature())
-	hostless := compile(t, signpost.NewManifest(fullEndpoint("https://api.example.com/kids")))
+	template := compile(t, signpost.NewManifest(testkit.FullEndpoint("https://{{host}}/kids"), testkit.FullEndpoint("https://api.example.com/kids")), fullFeature())
+	hostless := compile(t, signpost.NewManifest(testkit.FullEndpoint("https://api.example.com/kids")))
 	in := fullInput()
-	m := signpost.NewManifest(fullEndpoint("https://{{host}}/kids"))
+	m := signpost.NewManifest(testkit.FullEndpoint("https://{{host}}/kids"))
 	bad := signpost.NewManifest(signpost.Endpoint{URL: "https://{{host}}/kids", Modifiers: []signpost.Modifier{{}}})
 	results := map[string]func() any{
 		"Template.Manifest":               func() any { return new(template.Manifest()) },

@@ -15,7 +15,7 @@ import (
 // TestJSON reads documents and writes them again. One that is no manifest leaves the contents as they were.
 func TestJSON(t *testing.T) {
 	testkit.Cases(t, "testdata/json.golden", func(doc string) string {
-		m := signpost.NewManifest(fullEndpoint("https://{{host}}/b"), fullEndpoint("https://{{host}}/a"))
+		m := signpost.NewManifest(testkit.FullEndpoint("https://{{host}}/b"), testkit.FullEndpoint("https://{{host}}/a"))
 		kept := signpost.NewManifest(m.Endpoints...)
 		err := json.Unmarshal([]byte(doc), &m)
 		if err != nil {
@@ -98,7 +98,7 @@ func TestRenderURLsThatMeet(t *testing.T) {
 
 // The placeholder is only special in URLs.
 func TestRenderLeavesHostInOtherTextAlone(t *testing.T) {
-	e := fullEndpoint("https://{{host}}/v1/feeds")
+	e := testkit.FullEndpoint("https://{{host}}/v1/feeds")
 	e.Name, e.ContextObj[0].Key, e.Modifiers[0].ID, e.Modifiers[0].Params[0].UI.Label = "Of {{host}}", "{{host}}", "{{host}}", "{{host}}"
 	for _, m := range []signpost.Manifest{
 		signpost.NewManifest(e),

@@ -56,7 +56,7 @@ func TestRenderHostThatDoesNotFit(t *testing.T) {
 // Every change of the manifest is another revision, and nothing else is.
 func TestRevision(t *testing.T) {
 	revision := func(edit func(*signpost.Manifest), features ...signpost.Feature) string {
-		m := signpost.NewManifest(feed("https://{{host}}/a"), fullEndpoint("https://{{host}}/b"))
+		m := signpost.NewManifest(feed("https://{{host}}/a"), testkit.FullEndpoint("https://{{host}}/b"))
 		edit(&m)
 		return compile(t, m, features...).Revision()
 	}
@@ -86,7 +86,7 @@ func TestRevision(t *testing.T) {
 
 // The context items include those added by features.
 func TestTemplateEndpoint(t *testing.T) {
-	template := compile(t, signpost.NewManifest(fullEndpoint("https://{{host}}/v1/media"), feed("https://{{host}}/v1/feeds")),
+	template := compile(t, signpost.NewManifest(testkit.FullEndpoint("https://{{host}}/v1/media"), feed("https://{{host}}/v1/feeds")),
 		signpost.Authentication(), signpost.GeoRestriction())
 	for _, want := range template.Manifest().Endpoints {
 		testkit.Equal(t, want.URL, testkit.Must(template.Endpoint(want.URL))(t), want)

@@ -28,9 +28,7 @@ var items = []signpost.ContextItem{
 func TestEncode(t *testing.T) {
 	testkit.Cases(t, "testdata/encode.golden", func(text string) string {
 		var raw map[string]json.RawMessage
-		if err := json.Unmarshal([]byte(text), &raw); err != nil {
-			t.Fatal(err)
-		}
+		testkit.OK(t, json.Unmarshal([]byte(text), &raw))
 		values := make(map[string]any)
 		for key, value := range raw {
 			if values[key] = value; value[0] != '{' && value[0] != '[' {

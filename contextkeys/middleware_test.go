@@ -90,20 +90,15 @@ func TestMiddlewareLimits(t *testing.T) {
 			t.Errorf("%.40s: got %.300s\nwant %.300s", test.body, got, test.want)
 		}
 	}
-	const want = "414 : The ctx query parameter is longer than 32768 bytes."
-	if got := try(t, items[:3], "GET", "ctx="+strings.Repeat("A", 40000), "", ""); got != want {
-		t.Errorf("got %.300s, want %s", got, want)
-	}
+	long := try(t, items[:3], "GET", "ctx="+strings.Repeat("A", 40000), "", "")
+	testkit.Equal(t, "a long ctx", long, "414 : The ctx query parameter is longer than 32768 bytes.")
 }
 
 // A key is found only in the part of the request that its item specifies, and under its own name.
 func TestKeysStayInTheirPart(t *testing.T) {
 	both := []signpost.ContextItem{{Key: "a", Type: signpost.ContextCtx, Required: true}, {Key: "b", Type: signpost.ContextBodyParam, Required: true}}
 	swapped := []signpost.ContextItem{{Key: "a", Type: signpost.ContextCtx, Mapper: "b"}, {Key: "b", Type: signpost.ContextCtx, Mapper: "a"}}
-	ctx, err := contextkeys.Encode(swapped, map[string]any{"a": 1, "b": 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ctx := testkit.Must(contextkeys.Encode(swapped, map[string]any{"a": 1, "b": 2}))(t)
 	for _, test := range []struct {
 		items            []signpost.ContextItem
 		ctx, query, want string
@@ -112,9 +107,7 @@ func TestKeysStayInTheirPart(t *testing.T) {
 		{both, b64(`{"b":"sesame"}`), "a=sesame", `400 a: The required context key "a" is missing: it goes into the ctx query parameter.`},
 		{swapped, ctx, "", "a=1 b=2 "},
 	} {
-		if got := try(t, test.items, "POST", "ctx="+test.ctx, signpost.MIMEForm, test.query); got != test.want {
-			t.Errorf("got %s, want %s", got, test.want)
-		}
+		testkit.Equal(t, "with "+test.ctx, try(t, test.items, "POST", "ctx="+test.ctx, signpost.MIMEForm, test.query), test.want)
 	}
 }
 
@@ -176,9 +169,7 @@ func TestFromRequestBody(t *testing.T) {
 	}
 	// A service may parse the form before or afterwards.
 	r := request(strings.NewReader("d=a"))
-	if err := r.ParseForm(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, r.ParseForm())
 	v, err := contextkeys.FromRequest(r, items[3:])
 	if text, _ := v.Text("device"); err != nil || text != "a" {
 		t.Errorf("parsed before: %q, %v", text, err)

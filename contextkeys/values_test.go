@@ -5,21 +5,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
 	"signpost"
 	"signpost/contextkeys"
+	"signpost/internal/testkit"
 )
 
 func decode(t testing.TB, text string) contextkeys.Values {
 	t.Helper()
-	v, err := contextkeys.Decode(b64(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return testkit.Must(contextkeys.Decode(b64(text)))(t)
 }
 
 // Callers own what JSON returns.
@@ -27,9 +23,8 @@ func TestJSONIsACopy(t *testing.T) {
 	v := decode(t, `{"k":[1]}`)
 	raw, _ := v.JSON("k")
 	raw[1] = '2'
-	if again, _ := v.JSON("k"); string(again) != "[1]" {
-		t.Errorf("got %s", again)
-	}
+	again, _ := v.JSON("k")
+	testkit.Equal(t, "the value", string(again), "[1]")
 	v, err := contextkeys.FromRequest(httptest.NewRequest("GET", "/?ctx="+b64(`{"p":{"id": 7}}`), nil),
 		[]signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Mapper: "p", Required: true}})
 	if raw, ok := v.JSON("profile"); err != nil || !ok || string(raw) != `{"id": 7}` {
@@ -47,9 +42,7 @@ func TestAllIsSortedAndStops(t *testing.T) {
 			break
 		}
 	}
-	if !slices.Equal(names, []string{"a", "b"}) {
-		t.Errorf("got %q", names)
-	}
+	testkit.Equal(t, "names", names, []string{"a", "b"})
 }
 
 // Values never show up in output, however they are printed or logged.
@@ -62,7 +55,5 @@ func TestValuesPrintNamesOnly(t *testing.T) {
 	if strings.Contains(printed, "sesame") || strings.Contains(printed, "4711") {
 		t.Errorf("a value is in %s", printed)
 	}
-	if got := fmt.Sprint(v); got != `context keys ["a" "b"]` {
-		t.Errorf("got %s", got)
-	}
+	testkit.Equal(t, "printed", fmt.Sprint(v), `context keys ["a" "b"]`)
 }

@@ -6,13 +6,14 @@ import (
 
 	"signpost"
 	"signpost/diff"
+	"signpost/internal/testkit"
 )
 
 // The removal of what was deprecated is notable once the last day is over. A deprecation covers everything below it.
 func TestDiffDeprecated(t *testing.T) {
 	const url = "https://{{host}}/v1/feeds"
 	version, endpoint, modifier := signpost.Part{Version: "v1"}, signpost.Part{Version: "v1", Endpoint: url}, signpost.Part{Version: "v1", Endpoint: url, Modifier: "sort"}
-	bare := fullEndpoint(url)
+	bare := testkit.FullEndpoint(url)
 	bare.Modifiers = nil
 	const over, open = "; it was deprecated until 2020-06-30", "; it is deprecated until 2999-06-30 and can be removed after that"
 	for _, test := range []struct {
@@ -37,7 +38,7 @@ func TestDiffDeprecated(t *testing.T) {
 		if test.until > 0 {
 			d.Until = time.Date(test.until, 6, 30, 0, 0, 0, 0, time.UTC)
 		}
-		old := signpost.Service{Versions: v1(fullEndpoint(url)), Deprecations: map[signpost.Part]*signpost.Deprecation{test.part: d}}
+		old := signpost.Service{Versions: v1(testkit.FullEndpoint(url)), Deprecations: map[signpost.Part]*signpost.Deprecation{test.part: d}}
 		for _, host := range []string{"", "feeds.example.com"} { // the deprecation is that of the definition
 			changes := diff.Diff(old, servedFor(t, host, test.new))
 			if len(changes) != 1 || changes[0].Level != test.level || changes[0].Message != test.want {

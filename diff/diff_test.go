@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost"
 	"signpost/diff"
 	"signpost/internal/testkit"
@@ -26,19 +24,6 @@ func named(url, name string) signpost.Endpoint {
 // diffVersions compares the versions of a service.
 func diffVersions(old, new []signpost.Version) []diff.Change {
 	return diff.Diff(signpost.Service{Versions: old}, signpost.Service{Versions: new})
-}
-
-// fullEndpoint returns a new endpoint with a value in every field.
-func fullEndpoint(url string) signpost.Endpoint {
-	return signpost.Endpoint{
-		URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
-		ContextObj: []signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Required: true, Mapper: "user"}},
-		Modifiers: []signpost.Modifier{{ID: "sort", Name: "Sort order", Params: []signpost.Param{{
-			Key:    "sort",
-			UI:     signpost.UI{Label: "Sort by", Placeholder: "choose", Options: []signpost.Option{{Value: "newest", Label: "Newest"}}},
-			Schema: signpost.Schema{Type: signpost.TypeString, Default: "newest", Enum: []string{"newest"}},
-		}}}},
-	}
 }
 
 func v1(endpoints ...signpost.Endpoint) []signpost.Version {
@@ -76,9 +61,7 @@ func newCase(t testing.TB, input string) diffCase {
 	}
 	manifest := func(feed string) []signpost.Version {
 		all := v1()
-		if err := json.Unmarshal([]byte(`{"endpoints": {"https://{{host}}/v1/feeds": `+feed+`}}`), &all[0].Manifest); err != nil {
-			t.Fatalf("%s: %v", input, err)
-		}
+		testkit.OK(t, json.Unmarshal([]byte(`{"endpoints": {"https://{{host}}/v1/feeds": `+feed+`}}`), &all[0].Manifest))
 		return all
 	}
 	if !strings.Contains(changedFeed, old) {
@@ -123,9 +106,7 @@ func TestDiff(t *testing.T) {
 		e.Modifiers = []signpost.Modifier{signpost.Number(signpost.ModifierInput{ID: "n", Key: "n", DefaultValue: value})}
 		return v1(e)
 	}
-	if changes := diffVersions(number(20), number(json.Number("20"))); len(changes) > 0 {
-		t.Errorf("a default of another Go type: %s", report(t, changes))
-	}
+	testkit.Equal(t, "changes to a default of another Go type", diffVersions(number(20), number(json.Number("20"))), []diff.Change{})
 }
 
 // report lists changes with the service, version and endpoint that each is about.
@@ -145,9 +126,7 @@ func jsonOf(t testing.TB, value any) string {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, enc.Encode(value))
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
@@ -171,12 +150,8 @@ func TestDiffJSON(t *testing.T) {
 	changes := diffVersions(v1(feed("https://a.example/?a&b")), v1(named("https://a.example/?a&b", "<b>")))
 	const want = `[{"rule":"name-changed","level":"notable","version":"v1","endpoint":"https://a.example/?a&b",` +
 		`"message":"name changed from \"Feed\" to \"<b>\"","old":"Feed","new":"<b>","fingerprint":"b4d01d4d7e0e"}]`
-	if got := jsonOf(t, changes); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if got := jsonOf(t, diffVersions(nil, nil)); got != "[]" {
-		t.Errorf("no changes: %s", got)
-	}
+	testkit.Equal(t, "changes", jsonOf(t, changes), want)
+	testkit.Equal(t, "no changes", jsonOf(t, diffVersions(nil, nil)), "[]")
 }
 
 // Modifying the returned changes must not modify the manifests (independence rule of the spec).
@@ -189,9 +164,7 @@ func TestDiffCopies(t *testing.T) {
 				overwrite(reflect.ValueOf(value))
 			}
 		}
-		if diff := cmp.Diff(before, jsonOf(t, []any{test.old, test.new})); diff != "" {
-			t.Errorf("%s: scribbling on the changes shows (-before +after):\n%s", test.input, diff)
-		}
+		testkit.Equal(t, test.input+" after scribbling on the changes", jsonOf(t, []any{test.old, test.new}), before)
 	}
 }
 

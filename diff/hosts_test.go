@@ -7,6 +7,7 @@ import (
 
 	"signpost"
 	"signpost/diff"
+	"signpost/internal/testkit"
 )
 
 // servedFor returns versions as a service for the host, or as a definition if it is empty.
@@ -15,10 +16,7 @@ func servedFor(t *testing.T, host string, versions []signpost.Version) signpost.
 	s := signpost.Service{Host: host, Versions: cloneVersions(versions)}
 	if host != "" {
 		for i, v := range s.Versions {
-			var err error
-			if s.Versions[i].Manifest, err = v.Manifest.ForHost(host); err != nil {
-				t.Fatal(err)
-			}
+			s.Versions[i].Manifest = testkit.Must(v.Manifest.ForHost(host))(t)
 		}
 	}
 	return s
@@ -90,7 +88,5 @@ func TestFingerprintWithoutVersion(t *testing.T) {
 		s.Versions[0].Name = ""
 		return s
 	}
-	if got := identities(diff.Diff(unknown("a.example.com", old), unknown("b.example.com", new))); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
+	testkit.Equal(t, "changes", identities(diff.Diff(unknown("a.example.com", old), unknown("b.example.com", new))), want)
 }

@@ -9,6 +9,7 @@ import (
 
 	"signpost"
 	"signpost/diff"
+	"signpost/internal/testkit"
 )
 
 // mutations returns ways to change a value: set a field to something else; remove, add or move an item of a list.
@@ -93,7 +94,7 @@ func wantDiff(t testing.TB, old, new []signpost.Version) (changed bool) {
 // Apply every single mutation to an endpoint in which every field is set.
 func TestDiffSeesEveryField(t *testing.T) {
 	build := func() []signpost.Version {
-		first, second := fullEndpoint("https://{{host}}/a"), fullEndpoint("https://{{host}}/b")
+		first, second := testkit.FullEndpoint("https://{{host}}/a"), testkit.FullEndpoint("https://{{host}}/b")
 		for _, e := range []*signpost.Endpoint{&first, &second} { // every list has items to swap
 			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: signpost.ContextBodyParam})
 			p := &e.Modifiers[0].Params[0]

@@ -3,10 +3,9 @@ package diff_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost"
 	"signpost/diff"
+	"signpost/internal/testkit"
 )
 
 // repairedDiff compares an invalid service, alone and beside another one, which must leave the old state as it is.
@@ -19,9 +18,7 @@ func repairedDiff(t *testing.T, old, new []signpost.Version) []diff.Change {
 	if got := diff.Services(olds, news); len(got) != len(changes) {
 		t.Errorf("beside another service: %s, not %s", jsonOf(t, got), jsonOf(t, changes))
 	}
-	if diff := cmp.Diff(before, jsonOf(t, olds[0].Versions)); diff != "" {
-		t.Errorf("the old state itself has changed:\n%s", diff)
-	}
+	testkit.Equal(t, "the old state", jsonOf(t, olds[0].Versions), before)
 	return changes
 }
 
@@ -29,7 +26,7 @@ func repairedDiff(t *testing.T, old, new []signpost.Version) []diff.Change {
 func TestDiffOfRepairs(t *testing.T) {
 	const url = "https://{{host}}/v1/feeds"
 	good := func() signpost.Endpoint {
-		e := fullEndpoint(url)
+		e := testkit.FullEndpoint(url)
 		e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "age", Type: signpost.ContextCtx, Required: true})
 		return e
 	}

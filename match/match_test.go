@@ -9,8 +9,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"signpost"
 	"signpost/internal/testkit"
 	"signpost/match"
@@ -31,16 +29,14 @@ func endpoints(urls ...string) signpost.Manifest {
 // Spec 1.7: if endpoints overlap, only the longest one supplies context keys.
 func TestSpec1_7LongestEndpointSuppliesContext(t *testing.T) {
 	const feeds, media = "https://a.example/v1/feeds", "https://a.example/v1/feeds/media"
-	m, ok := match.NewIndex(signpost.Version{Name: "v1", Manifest: endpoints(feeds, media)}).Match(media + "/7?x=1")
+	m, _ := match.NewIndex(signpost.Version{Name: "v1", Manifest: endpoints(feeds, media)}).Match(media + "/7?x=1")
 	want := match.Match{
 		Endpoint: media, Version: "v1", Name: media,
 		ContextObj: []signpost.ContextItem{{Key: media, Type: signpost.ContextCtx}},
 		Shadowed:   []match.Shadowed{{Endpoint: feeds, LostKeys: []string{feeds}, By: match.ByLength}},
 		Descriptor: endpoints(media).Endpoints[0],
 	}
-	if diff := cmp.Diff(want, m); !ok || diff != "" {
-		t.Errorf("match (-want +got):\n%s", diff)
-	}
+	testkit.Equal(t, "match", m, want)
 }
 
 // TestMatch shows which endpoint answers for a feed, and why others do not.
@@ -184,19 +180,13 @@ func TestMatchOfSeveralSources(t *testing.T) {
 		signpost.Version{Name: "v1", Source: "sport.yaml", Manifest: endpoints(sport)},
 		signpost.Version{Name: "v2", Source: "copy.yaml", Manifest: endpoints(feeds, sport)},
 	)
-	m, ok := index.Match(sport + "/7")
-	if !ok {
-		t.Fatal("no match")
-	}
-	got, err := json.Marshal(m)
+	m, _ := index.Match(sport + "/7")
 	want := `{"endpoint":"` + sport + `","version":"v1","name":"` + sport + `","source":"sport.yaml",` +
 		`"context_obj":[{"key":"` + sport + `","type":"ctx","required":false}],"inside_segment":false,"shadowed":[` +
 		`{"endpoint":"` + sport + `","source":"copy.yaml","lost_keys":[]},` +
 		`{"endpoint":"` + feeds + `","source":"feeds.yaml","lost_keys":["` + feeds + `"]},` +
 		`{"endpoint":"` + feeds + `","source":"copy.yaml","lost_keys":["` + feeds + `"]}]}`
-	if err != nil || string(got) != want {
-		t.Errorf("got  %s, %v\nwant %s", got, err, want)
-	}
+	testkit.Equal(t, "match", string(testkit.Must(json.Marshal(m))(t)), want)
 }
 
 // Callers own what Match returns.
@@ -243,12 +233,8 @@ func TestTakeovers(t *testing.T) {
 		return strings.Join(all, ", ")
 	}
 	const top, general = "1 {https://a.example/feeds/top  false}", "0 {https://a.example/feeds/…  true}"
-	if got := taken(func(int) bool { return true }); got != top+", "+general {
-		t.Errorf("taken over: %s", got)
-	}
-	if got := taken(func(from int) bool { return from == 0 }); got != general {
-		t.Errorf("of those that matter: %s", got)
-	}
+	testkit.Equal(t, "taken over", taken(func(int) bool { return true }), top+", "+general)
+	testkit.Equal(t, "taken over from those that matter", taken(func(from int) bool { return from == 0 }), general)
 	for from := range before.Takeovers(after, len(urls), func(int) bool { return true }) {
 		if from != 1 {
 			t.Error("the search goes on")

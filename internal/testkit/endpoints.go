@@ -44,3 +44,16 @@ func Endpoints(text string) []signpost.Endpoint {
 	}
 	return all
 }
+
+// FullEndpoint returns a new endpoint with a value in every field.
+func FullEndpoint(url string) signpost.Endpoint {
+	return signpost.Endpoint{
+		URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+		ContextObj: []signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Required: true, Mapper: "user"}},
+		Modifiers: []signpost.Modifier{{ID: "sort", Name: "Sort order", Params: []signpost.Param{{
+			Key:    "sort",
+			UI:     signpost.UI{Label: "Sort by", Placeholder: "choose", Options: []signpost.Option{{Value: "newest", Label: "Newest"}}},
+			Schema: signpost.Schema{Type: signpost.TypeString, Default: "newest", Enum: []string{"newest"}},
+		}}}},
+	}
+}
