@@ -38,16 +38,16 @@ func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
 	}
 	if slices.ContainsFunc(o.calls, func(call string) bool { return call != o.calls[0] }) { // otherwise it does not matter who answers
 		for number, e := range o.endpoints {
-			if number == e.node.ends[0] && len(o.found) < maxFindings {
+			if number == e.node.ends[0] && o.count < maxFindings {
 				o.check(number)
 			}
 		}
 	}
-	slices.SortStableFunc(o.found, func(a, b found) int { return a.number - b.number })
 	findings := make([][]signpost.Finding, len(versions))
-	for _, f := range o.found {
-		in := o.endpoints[f.number].in
-		findings[in] = append(findings[in], f.Finding)
+	for number, e := range o.endpoints {
+		if o.isJudged(number) {
+			findings[e.in] = append(findings[e.in], o.found[number]...)
+		}
 	}
 	return findings
 }
@@ -59,14 +59,9 @@ type overlapChecker struct {
 	calls  []string // how clients call each endpoint
 
 	reported map[lostKey]bool
-	inside   map[*node]bool // URLs for which overlap-inside-segment was reported
-	found    []found
-}
-
-// found is a finding about the endpoint with a number.
-type found struct {
-	number int
-	signpost.Finding
+	inside   map[*node]bool             // URLs for which overlap-inside-segment was reported
+	found    map[int][]signpost.Finding // by number of the endpoint
+	count    int                        // of findings
 }
 
 // loss holds the context keys of an endpoint that feeds lack.
@@ -96,7 +91,8 @@ func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker 
 		}
 	}
 	o := &overlapChecker{
-		Index: NewIndex(all...), judged: len(versions), reported: make(map[lostKey]bool), inside: make(map[*node]bool),
+		Index: NewIndex(all...), judged: len(versions),
+		reported: make(map[lostKey]bool), inside: make(map[*node]bool), found: make(map[int][]signpost.Finding),
 	}
 	for _, e := range o.endpoints {
 		o.calls = append(o.calls, call(e.Endpoint))
@@ -177,15 +173,12 @@ func (o *overlapChecker) lost(number int, n *node, kept map[string]bool) []loss 
 		if n == o.endpoints[number].node && o.source(owner) != o.source(number) || !o.isJudged(number) && !o.isJudged(owner) {
 			continue
 		}
-		for _, c := range o.endpoints[owner].ContextObj {
-			known := func(l loss) bool { return slices.Contains(l.keys, c.Key) }
-			switch last := len(all) - 1; {
-			case kept[c.Key] || o.reported[o.lostKey(number, n, c.Key)] || slices.ContainsFunc(all, known):
-			case last >= 0 && all[last].owner == owner:
-				all[last].keys = append(all[last].keys, c.Key)
-			default:
-				all = append(all, loss{owner, []string{c.Key}})
-			}
+		keys := slices.DeleteFunc(missingKeys(o.endpoints[owner].ContextObj, kept), func(key string) bool {
+			known := func(l loss) bool { return slices.Contains(l.keys, key) }
+			return o.reported[o.lostKey(number, n, key)] || slices.ContainsFunc(all, known)
+		})
+		if len(keys) > 0 {
+			all = append(all, loss{owner, keys})
 		}
 	}
 	return all
@@ -313,9 +306,10 @@ func (o *overlapChecker) where(number, other int) string {
 // report adds a finding about an endpoint if it is one of those being judged.
 func (o *overlapChecker) report(number int, rule, hint, format string, args ...any) {
 	if o.isJudged(number) {
-		o.found = append(o.found, found{number, signpost.Finding{
+		o.count++
+		o.found[number] = append(o.found[number], signpost.Finding{
 			Rule: rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
 			Path: signpost.Path{signpost.Field(o.endpoints[number].URL)},
-		}})
+		})
 	}
 }
