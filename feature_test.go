@@ -2,12 +2,12 @@ package signpost_test
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"signpost"
+	"signpost/internal/testkit"
 )
 
 // ctx returns items of type ctx with these keys.
@@ -59,10 +59,7 @@ func TestSpec2_4Features(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e := feed("https://{{host}}/v1" + cmp.Or(test.path, "/media"))
 			e.ContextObj = test.declared
-			got := compile(t, signpost.NewManifest(e), test.features...).Manifest().Endpoints[0].ContextObj
-			if !slices.Equal(got, test.want) {
-				t.Errorf("got %v, want %v", got, test.want)
-			}
+			testkit.Equal(t, "items", compile(t, signpost.NewManifest(e), test.features...).Manifest().Endpoints[0].ContextObj, test.want)
 		})
 	}
 }

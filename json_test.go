@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -68,32 +67,21 @@ func TestJSONMarshalRefuses(t *testing.T) {
 	}
 }
 
-// If two URLs become the same, the later endpoint wins and takes the place of the first.
+// If two URLs become the same, the later endpoint wins and takes the place of the first. The endpoints of a case, which
+// begins with the host, are named 0, 1, 2, ...
 func TestRenderURLsThatMeet(t *testing.T) {
-	for _, test := range []struct {
-		host       string
-		urls, want []string // the endpoints are named 0, 1, 2, ...
-	}{
-		{"api.example.com", []string{"https://{{host}}/a", "https://{{host}}/b", "https://api.example.com/a", "https://{{host}}/c"},
-			[]string{"https://api.example.com/a 2", "https://api.example.com/b 1", "https://api.example.com/c 3"}},
-		{"other.example", []string{"https://{{host}}/a", "https://api.example.com/a"}, []string{"https://other.example/a 0", "https://api.example.com/a 1"}},
-		{"x", []string{"https://{{host}}.{{host}}/a", "https://x/a", "https://x.x/a"}, []string{"https://x.x/a 2", "https://x/a 1"}},
-		{"x", []string{"https://{{host}}.x/a", "https://x.{{host}}/a", "https://x.x/a"}, []string{"https://x.x/a 2"}},
-		{"x", []string{"https://{{host}}/a", "http://x/a", "https://x/a/", "https://x/a?q"}, []string{"https://x/a 0", "http://x/a 1", "https://x/a/ 2", "https://x/a?q 3"}},
-		{"x", []string{"https://{{host}}/{{a}}", "https://x/{{b}}"}, []string{"https://x/{{a}} 0", "https://x/{{b}} 1"}},
-	} {
+	testkit.Cases(t, "testdata/meet.golden", func(input string) string {
+		words := strings.Fields(input)
 		var m signpost.Manifest
-		for i, url := range test.urls {
+		for i, url := range words[1:] {
 			m.Endpoints = append(m.Endpoints, named(url, fmt.Sprint(i)))
 		}
-		var got []string
-		for _, e := range parse(t, render(t, test.host, m)).Endpoints {
-			got = append(got, e.URL+" "+e.Name)
+		var out strings.Builder
+		for _, e := range parse(t, render(t, words[0], m)).Endpoints {
+			fmt.Fprintln(&out, e.URL, e.Name)
 		}
-		if !slices.Equal(got, test.want) {
-			t.Errorf("%q for %s: %q", test.urls, test.host, got)
-		}
-	}
+		return out.String()
+	})
 }
 
 // The placeholder is only special in URLs.

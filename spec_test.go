@@ -84,9 +84,7 @@ func TestSpec2_5ModifierKinds(t *testing.T) {
 	}}}`)
 	e.Modifiers = append(e.Modifiers, signpost.Modifier{Params: []signpost.Param{{Schema: signpost.Schema{Type: "string", Enum: []string{"a"}}}}})
 	for i, want := range []string{"text", "number", "boolean", "select", "number", "select"} {
-		if got := e.Modifiers[i].Params[0].Kind(); got != want {
-			t.Errorf("modifier %d is of kind %s, want %s", i, got, want)
-		}
+		testkit.Equal(t, "kind of modifier "+e.Modifiers[i].Name, e.Modifiers[i].Params[0].Kind(), want)
 	}
 }
 

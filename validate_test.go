@@ -123,17 +123,12 @@ params[0].schema.default modifier-default: default true is not a string
 hint: put it in quotes
 fix: string true
 `
-	if got != want {
-		t.Errorf("got\n%swant\n%s", got, want)
-	}
+	testkit.Equal(t, "findings", got, want)
 	for _, f := range append(signpost.BuiltIn(), signpost.Feature{Name: "kids"}) {
-		got += described(t, f.Validate())
+		testkit.Equal(t, f.Name, described(t, f.Validate()), "")
 	}
 	for _, m := range goodEndpoint(t).Modifiers {
-		got += described(t, m.Validate())
-	}
-	if got != want {
-		t.Errorf("findings about good ones:\n%s", got)
+		testkit.Equal(t, m.Name, described(t, m.Validate()), "")
 	}
 }
 

@@ -53,9 +53,7 @@ func try(t *testing.T, items []signpost.ContextItem, method, query, contentType,
 	for name, want := range map[string]string{
 		"Content-Type": "application/problem+json", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Content-Length": fmt.Sprint(len(answer)),
 	} {
-		if got := w.Header().Get(name); got != want {
-			t.Errorf("%s: %s", name, got)
-		}
+		testkit.Equal(t, name, w.Header().Get(name), want)
 	}
 	return fmt.Sprintf("%d %s: %s", w.Code, problem.Key, problem.Detail)
 }

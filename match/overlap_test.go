@@ -55,20 +55,15 @@ func TestOverlaps(t *testing.T) {
 // Without a place function, findings name the source or, within one service, the version.
 func TestOverlapsNameTheSource(t *testing.T) {
 	a, b := together("a.yaml", "/feeds k"), together("b.yaml", "/feeds/sport")
-	message := func(versions ...signpost.Version) string {
-		return match.Overlaps(versions, nil)[1][0].Message
+	place := func(versions ...signpost.Version) string {
+		_, after, _ := strings.Cut(match.Overlaps(versions, nil)[1][0].Message, `shadows "https://{{host}}/feeds"`)
+		return after
 	}
-	if got := message(a, b); !strings.HasSuffix(got, `shadows "https://{{host}}/feeds" (a.yaml)`) {
-		t.Error(got)
-	}
+	testkit.Equal(t, "another service", place(a, b), " (a.yaml)")
 	b.Source, a.Name = a.Source, "v7"
-	if got := message(a, b); !strings.HasSuffix(got, `shadows "https://{{host}}/feeds" (v7)`) {
-		t.Error(got)
-	}
+	testkit.Equal(t, "another version", place(a, b), " (v7)")
 	a.Name = ""
-	if got := message(a, b); !strings.HasSuffix(got, `shadows "https://{{host}}/feeds"`) {
-		t.Error(got)
-	}
+	testkit.Equal(t, "an unknown version", place(a, b), "")
 }
 
 // FuzzOverlaps checks the findings against Match on the hosts that the URLs name, and on none. Every key that a feed
