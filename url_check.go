@@ -137,20 +137,12 @@ func validName(name string) bool {
 
 // replacePlaceholders replaces every placeholder. Those that are malformed keep their braces.
 func replacePlaceholders(url, with string) string {
-	var out strings.Builder
-	for {
-		before, after, ok := strings.Cut(url, "}}")
-		if !ok {
-			out.WriteString(url)
-			return out.String()
+	return anyName.ReplaceAllStringFunc(url, func(found string) string {
+		if !validName(found[len("{{") : len(found)-len("}}")]) {
+			return found
 		}
-		if i := strings.LastIndex(before, "{{"); i >= 0 && validName(before[i+2:]) {
-			out.WriteString(before[:i] + with)
-		} else {
-			out.WriteString(before + "}}")
-		}
-		url = after
-	}
+		return with
+	})
 }
 
 func malformedPlaceholder(url string) *urlError {
