@@ -18,13 +18,8 @@ func TestUntil(t *testing.T) {
 		if len(file.Findings) > 0 {
 			t.Fatal(file.Findings)
 		}
-		got := file.Apply(changes, today)[0].Accepted
-		if (got != nil) != want {
-			t.Errorf("on %s accepted: %v", today, got != nil)
-		}
-		if unused := file.Unused(today); (len(unused) == 0) != want {
-			t.Errorf("on %s unused: %q", today, unused)
-		}
+		testkit.Equal(t, "accepted on "+today, file.Apply(changes, today)[0].Accepted != nil, want)
+		testkit.Equal(t, "used on "+today, len(file.Unused(today)) == 0, want)
 	}
 }
 
