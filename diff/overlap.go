@@ -112,7 +112,6 @@ func (d *differ) takenOverBy(at *slot) {
 		d.endpoint = e.URL
 		d.takenOver(at, e)
 	}
-	d.endpoint = ""
 }
 
 // takenOver reports feeds that the endpoint takes over if it treats them differently.

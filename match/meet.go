@@ -23,7 +23,7 @@ func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool)
 		general := to.node.words()
 		seen := make(map[*node]bool)
 		wants := func(n *node) bool { return !seen[n] && matters(n.ends[0]) }
-		for n, feeds := range x.meetings(to.URL, wants, wants) {
+		for n, feeds := range x.meetings(to, wants, wants) {
 			for f := range feeds {
 				if x.answers(f) == n.ends[0] && after.answers(f) == number {
 					seen[n] = true
@@ -57,21 +57,20 @@ func (x *Index) answers(f feed) int {
 	return -1
 }
 
-// meetings returns the URLs that can answer for the same feeds as the given one and have no more path segments, and such
+// meetings returns the URLs that can answer for the same feeds as an endpoint and have no more path segments, and such
 // feeds: one of each kind, the most general first. It leaves out those that wants returns false for, and feeds that
 // continue inside a segment of those that inside returns false for. {{host}} can be any host that a URL names.
-func (x *Index) meetings(url string, wants, inside func(*node) bool) iter.Seq2[*node, iter.Seq[feed]] {
+func (x *Index) meetings(e indexed, wants, inside func(*node) bool) iter.Seq2[*node, iter.Seq[feed]] {
 	return func(yield func(*node, iter.Seq[feed]) bool) {
-		origin, rest := cut(url)
-		parts := segments(rest)
+		origin, rest := cut(e.URL)
+		parts, general := segments(rest), e.node.words()
 		for _, p := range x.places(origin, anyHost) {
 			search := meeting{parts: parts, wants: wants, inside: inside, visit: func(n *node, words [][]string) bool {
 				return yield(n, func(yield func(feed) bool) {
 					left := maxChoices
 					choose(nil, words, func(chosen []string) bool {
 						left--
-						all := slices.Concat(chosen, generalWords(parts[len(chosen):]))
-						return yield(feed{p.origin, p.host, all}) && left > 0
+						return yield(feed{p.origin, p.host, slices.Concat(chosen, general[len(chosen):])}) && left > 0
 					})
 				})
 			}}
@@ -140,14 +139,6 @@ func choose(chosen []string, words [][]string, visit func([]string) bool) bool {
 		return visit(chosen)
 	}
 	return !slices.ContainsFunc(words[0], func(word string) bool { return !choose(append(chosen, word), words[1:], visit) })
-}
-
-func generalWords(parts []segment) []string {
-	words := make([]string, len(parts))
-	for i, s := range parts {
-		words[i] = s.general()
-	}
-	return words
 }
 
 // common returns the words that match both segments, the shortest first. Every other such word is one of them with

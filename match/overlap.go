@@ -125,7 +125,7 @@ func (o *overlapChecker) check(number int) {
 		return n != e.node && (len(o.lost(number, n, kept)) > 0 || o.calledDifferently(number, n, general) >= 0)
 	}
 	inside := func(n *node) bool { return len(o.inside) < maxInside && !o.inside[n] && wants(n) }
-	for n, feeds := range o.meetings(e.URL, wants, inside) {
+	for n, feeds := range o.meetings(e, wants, inside) {
 		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n, general)
 		var reportInside func() // for some values only, if nothing else tells that they lose keys
 		for f := range feeds {
