@@ -74,21 +74,11 @@ type validator struct {
 	urls     map[string]bool // of the endpoints, and of fixes
 }
 
-func (v *validator) add(rule, hint string, path Path, format string, args ...any) {
+func (v *validator) add(rule, hint string, path Path, format string, args ...any) *Finding {
 	v.findings = append(v.findings, Finding{
 		Rule: rule, Severity: SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint, Path: v.in.then(path...),
 	})
-}
-
-// replace sets the value that certainly fixes the last finding.
-func (v *validator) replace(value any) { v.findings[len(v.findings)-1].Replacement = value }
-
-// replaceURL sets the URL that certainly fixes the last finding, unless it is invalid too or another endpoint has it.
-func (v *validator) replaceURL(fixed string) {
-	if !v.urls[fixed] && CutURL(fixed).check() == nil {
-		v.urls[fixed] = true
-		v.replace(fixed)
-	}
+	return &v.findings[len(v.findings)-1]
 }
 
 // required reports an empty field. The last step of its path is its name; hint describes its value.
@@ -108,19 +98,19 @@ func (v *validator) oneOf(value string, known []string, rule, what, owner, write
 		v.required(value, owner, strings.Join(known[:last], ", ")+" or "+known[last], path, more...)
 		return false
 	}
-	v.add(rule, "", path.then(more...), `%s %q is not %s or %q`, what, value, spell.Quoted(known[:last]), known[last])
+	f := v.add(rule, "", path.then(more...), `%s %q is not %s or %q`, what, value, spell.Quoted(known[:last]), known[last])
 	if i := slices.IndexFunc(known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 {
-		v.findings[len(v.findings)-1].Hint = write + known[i]
-		v.replace(known[i])
+		f.Hint, f.Replacement = write+known[i], known[i]
 	}
 	return false
 }
 
 func (v *validator) endpoint(e Endpoint) {
 	if err := CutURL(e.URL).check(); err != nil {
-		v.add(RuleURL, err.hint, nil, "%s", err.message)
-		if strings.Contains(e.URL, "{") {
-			v.replaceURL(repairPlaceholders(e.URL))
+		f := v.add(RuleURL, err.hint, nil, "%s", err.message)
+		if fixed := repairPlaceholders(e.URL); !v.urls[fixed] && CutURL(fixed).check() == nil { // nobody else has or gets it
+			v.urls[fixed] = true
+			f.Replacement = fixed
 		}
 	}
 	v.required(e.Name, "endpoint", "the label that editors see in the studio", nil, Field("name"))
@@ -154,19 +144,19 @@ func (v *validator) mimeType(s string) {
 	case err != nil || strings.Count(mediaType, "/") != 1 || strings.Contains(mediaType, "*") || s != strings.TrimSpace(s):
 		v.add(RuleMIMEType, usual, path, "mime_type %q is not a media type (type/subtype)", s)
 	case !slices.Contains(topLevelTypes, top) && !strings.HasPrefix(top, "x-"):
-		v.add(RuleMIMEType, usual, path, "mime_type %q begins with %q, which is not a media type", s, s[:len(top)])
-		v.misspelt(top, topLevelTypes, s[len(top):])
+		f := v.add(RuleMIMEType, usual, path, "mime_type %q begins with %q, which is not a media type", s, s[:len(top)])
+		f.misspelt(top, topLevelTypes, s[len(top):])
 	}
 }
 
-// misspelt suggests the name that is nearest, followed by more, for the last finding. If no other one is near, it is certain.
-func (v *validator) misspelt(name string, known []string, more string) {
+// misspelt suggests the name that is nearest, followed by more. If no other one is near, it is certain.
+func (f *Finding) misspelt(name string, known []string, more string) {
 	near, certain := spell.Only(name, known)
 	if near != "" {
-		v.findings[len(v.findings)-1].Hint = fmt.Sprintf("did you mean %q?", near+more)
+		f.Hint = fmt.Sprintf("did you mean %q?", near+more)
 	}
 	if certain {
-		v.replace(near + more)
+		f.Replacement = near + more
 	}
 }
 
@@ -287,8 +277,8 @@ func (v *validator) defaultValue(p Param, path Path) {
 			TypeNumber:  "write a number, without quotes",
 			TypeBoolean: "write true or false, without quotes",
 		}[p.Schema.Type]
-		v.add(RuleModifierDefault, hint, path, "default %s is not a %s", literal(d), p.Schema.Type)
-		v.replace(converted(d, p.Schema.Type))
+		f := v.add(RuleModifierDefault, hint, path, "default %s is not a %s", literal(d), p.Schema.Type)
+		f.Replacement = converted(d, p.Schema.Type)
 		return
 	}
 	allowed := optionValues(p)
@@ -296,8 +286,8 @@ func (v *validator) defaultValue(p Param, path Path) {
 		allowed = p.Schema.Enum
 	}
 	if text := fmt.Sprint(d); p.Schema.Type == TypeString && len(allowed) > 0 && !slices.Contains(allowed, text) {
-		v.add(RuleModifierDefault, "", path, "default %q is not one of the options: %s", text, spell.Quoted(allowed))
-		v.misspelt(text, allowed, "")
+		f := v.add(RuleModifierDefault, "", path, "default %q is not one of the options: %s", text, spell.Quoted(allowed))
+		f.misspelt(text, allowed, "")
 	}
 }
 
