@@ -35,14 +35,15 @@ type Accepted struct {
 	Name     string
 	Findings []signpost.Finding // problems in the file, sorted by position
 
-	doc     *tree.Document
-	entries []*Acceptance
+	doc      *tree.Document
+	entries  []*Acceptance
+	byChange map[string]*Acceptance
 }
 
 // ParseAccepted reads a YAML list of {change, reason, until}. It is strict: a misspelt field could turn acceptance for a month
 // into acceptance forever. All problems become findings.
 func ParseAccepted(name string, text []byte) *Accepted {
-	f := &Accepted{Name: name, doc: tree.Parse(text, false)}
+	f := &Accepted{Name: name, doc: tree.Parse(text, false), byChange: make(map[string]*Acceptance)}
 	f.read()
 	slices.SortStableFunc(f.Findings, func(a, b signpost.Finding) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	return f
@@ -74,18 +75,17 @@ func (f *Accepted) read() {
 		f.add(signpost.RuleWrongType, "write - {change: FINGERPRINT, reason: TEXT, until: YYYY-MM-DD}", root, "accepted changes must be a list, not %s", root.Kind)
 		return
 	}
-	first := make(map[string]*tree.Node)
 	for _, item := range root.Items {
 		if item.Kind != tree.Object {
 			f.add(signpost.RuleWrongType, "write {change: FINGERPRINT, reason: TEXT, until: YYYY-MM-DD}", item, "an accepted change must be an object, not %s", item.Kind)
 			continue
 		}
 		entry := f.entry(item)
-		if at := first[entry.change]; at != nil && entry.change != "" {
-			f.add(signpost.RuleDuplicateKey, "keep one of the two", item, "change %q is already accepted on line %d", entry.change, at.Line())
+		if first := f.byChange[entry.change]; first != nil && entry.change != "" {
+			f.add(signpost.RuleDuplicateKey, "keep one of the two", item, "change %q is already accepted on line %d", entry.change, first.line)
 			continue
 		}
-		first[entry.change] = item
+		f.byChange[entry.change] = entry
 		f.entries = append(f.entries, entry)
 	}
 }
@@ -144,14 +144,10 @@ type AcceptedChange struct {
 
 // Apply pairs changes with the entries that accept them today, a date such as 2027-01-31.
 func (f *Accepted) Apply(changes []Change, today string) []AcceptedChange {
-	byChange := make(map[string]*Acceptance, len(f.entries))
-	for _, entry := range f.entries {
-		byChange[entry.change] = entry
-	}
 	applied := make([]AcceptedChange, len(changes))
 	for i, change := range changes {
 		applied[i].Change = change
-		if entry := byChange[change.Fingerprint]; entry != nil {
+		if entry := f.byChange[change.Fingerprint]; entry != nil {
 			entry.matched = true
 			if !entry.expired(today) {
 				applied[i].Accepted = entry
