@@ -163,8 +163,8 @@ func (h hit) precedence(other hit) Precedence {
 
 // Match returns the endpoint that answers for a feed, or false if there is none. Ties go to the endpoint that was
 // registered first.
-func (x *Index) Match(url string) (Match, bool) {
-	origin, rest := cut(url)
+func (x *Index) Match(feedURL string) (Match, bool) {
+	origin, rest := cut(feedURL)
 	hits := x.hits(feed{origin, anyHost, split(rest)})
 	if len(hits) == 0 {
 		return Match{}, false
