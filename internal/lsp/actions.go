@@ -17,7 +17,8 @@ func (s *server) codeAction(doc *document, in placeParams) (any, error) {
 			continue
 		}
 		edits := doc.edits(f.Fix)
-		if !slices.ContainsFunc(edits, func(e textEdit) bool { return overlaps(e, all) }) {
+		// If a fix touches the one before, it is offered again after that has been applied.
+		if len(all) == 0 || edits[0].Range.Start.compare(all[len(all)-1].Range.End) > 0 {
 			all = append(all, edits...)
 		}
 		if start, end := doc.extent(f); start > to || end < from || !wants(in.Context.Only, quickFix) {
@@ -35,14 +36,6 @@ func (s *server) codeAction(doc *document, in placeParams) (any, error) {
 		})
 	}
 	return actions, nil
-}
-
-// overlaps reports whether an edit touches any of the others. If two fixes touch, the second is offered again after the
-// first has been applied.
-func overlaps(e textEdit, others []textEdit) bool {
-	return slices.ContainsFunc(others, func(o textEdit) bool {
-		return e.Range.Start.compare(o.Range.End) <= 0 && o.Range.Start.compare(e.Range.End) <= 0
-	})
 }
 
 // edits converts a fix to edits of the document.
