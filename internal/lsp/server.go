@@ -35,7 +35,6 @@ const (
 type server struct {
 	opts        Options
 	out         *bufio.Writer
-	handlers    map[string]handler    // by method
 	documents   map[string]*document  // the open ones, by URI, with their unsaved text
 	files       map[string]cachedFile // read from disk, by path
 	changed     bool                  // since findings were published
@@ -43,25 +42,23 @@ type server struct {
 	shutDown    bool
 }
 
-// handler answers one kind of request about a document.
-type handler func(doc *document, in placeParams) (any, error)
+// handlers answer the requests about a document, by method.
+var handlers = map[string]func(s *server, doc *document, in placeParams) (any, error){
+	"textDocument/completion":     (*server).completion,
+	"textDocument/hover":          (*server).hover,
+	"textDocument/definition":     (*server).definition,
+	"textDocument/references":     (*server).references,
+	"textDocument/prepareRename":  (*server).prepareRename,
+	"textDocument/rename":         (*server).rename,
+	"textDocument/documentSymbol": (*server).documentSymbol,
+	"textDocument/codeAction":     (*server).codeAction,
+}
 
 func newServer(out io.Writer, opts Options) *server {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &server{opts: opts, out: bufio.NewWriter(out), documents: make(map[string]*document), files: make(map[string]cachedFile)}
-	s.handlers = map[string]handler{
-		"textDocument/completion":     s.completion,
-		"textDocument/hover":          s.hover,
-		"textDocument/definition":     s.definition,
-		"textDocument/references":     s.references,
-		"textDocument/prepareRename":  s.prepareRename,
-		"textDocument/rename":         s.rename,
-		"textDocument/documentSymbol": s.documentSymbol,
-		"textDocument/codeAction":     s.codeAction,
-	}
-	return s
+	return &server{opts: opts, out: bufio.NewWriter(out), documents: make(map[string]*document), files: make(map[string]cachedFile)}
 }
 
 // Serve speaks the protocol on in and out until the editor sends exit or in ends. It writes only protocol messages to
@@ -147,7 +144,7 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 		s.shutDown = true
 		return nil, nil
 	}
-	answer := s.handlers[method]
+	answer := handlers[method]
 	if answer == nil {
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("method %q is not supported", method)}
 	}
@@ -159,7 +156,7 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	if doc == nil {
 		return nil, nil // it is not open
 	}
-	return answer(doc, in)
+	return answer(s, doc, in)
 }
 
 // capabilities returns what the server tells the editor about itself.
@@ -225,12 +222,7 @@ func (s *server) publish() {
 }
 
 func (s *server) sendDiagnostics(found publishDiagnostics) {
-	message := &jsonrpc2.Request{Method: "textDocument/publishDiagnostics", Notif: true}
-	if err := message.SetParams(found); err != nil {
-		s.opts.Log.Warn("findings not sent", "error", err)
-		return
-	}
-	s.send(message)
+	s.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": found})
 }
 
 // safely turns a panic into an error: a bug in one response must not end the session.
