@@ -18,14 +18,19 @@ const (
 	maxDisturbed = 0.05
 )
 
-// variant is a contender and the kind of request. Its rate is reported relative to that of another variant in the same
-// round.
-type variant struct {
-	contender string
-	what      string // "", "gzip" or "304"
-	wrk       []string
-	against   string
-	near      bool // close to another one, so that it takes part in every round
+// variant is a contender and the kind of request: "", "gzip" or "304".
+type variant struct{ contender, what string }
+
+// asked are the headers of each kind of request, as flags of wrk.
+var asked = map[string][]string{"gzip": {"-H", "Accept-Encoding: gzip"}, "304": {"-H", "If-None-Match: *"}}
+
+const bareGzip = bare + ", gzip"
+
+var variants = []variant{
+	{bare, ""}, {ours, ""}, {oursBefore, ""}, {ours, "304"},
+	{bare, "gzip"}, {ours, "gzip"}, {oursBefore, "gzip"},
+	{nginxTuned, ""}, {nginxTuned, "gzip"}, {nginxDefault, ""}, {nginxDefault, "gzip"},
+	{caddy, ""}, {fastify, ""}, {express, ""},
 }
 
 func (v variant) name() string {
@@ -35,27 +40,17 @@ func (v variant) name() string {
 	return v.contender + ", " + v.what
 }
 
-var (
-	gzipAsked  = []string{"-H", "Accept-Encoding: gzip"}
-	knownAsked = []string{"-H", "If-None-Match: *"}
-	bareGzip   = bare + ", gzip"
-)
+// against returns the variant to whose rate in the same round the rate of this one is relative.
+func (v variant) against() string {
+	if v.what == "gzip" {
+		return bareGzip
+	}
+	return bare
+}
 
-var variants = []variant{
-	{contender: bare, against: bare, near: true},
-	{contender: ours, against: bare, near: true},
-	{contender: oursBefore, against: bare, near: true},
-	{contender: ours, what: "304", wrk: knownAsked, against: bare, near: true},
-	{contender: bare, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
-	{contender: ours, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
-	{contender: oursBefore, what: "gzip", wrk: gzipAsked, against: bareGzip, near: true},
-	{contender: nginxTuned, against: bare},
-	{contender: nginxTuned, what: "gzip", wrk: gzipAsked, against: bareGzip},
-	{contender: nginxDefault, against: bare},
-	{contender: nginxDefault, what: "gzip", wrk: gzipAsked, against: bareGzip},
-	{contender: caddy, against: bare},
-	{contender: fastify, against: bare},
-	{contender: express, against: bare},
+// near reports whether the variant is close to the one that it is compared with, and so takes part in every round.
+func (v variant) near() bool {
+	return v.contender == bare || v.contender == ours || v.contender == oursBefore
 }
 
 // comparison holds the results for one manifest size.
@@ -171,7 +166,7 @@ func table(all []*comparison, rows []variant, cell func(*comparison, variant) st
 }
 
 func ratioTable(all []*comparison, against string) string {
-	rows := slices.DeleteFunc(slices.Clone(variants), func(v variant) bool { return v.against != against })
+	rows := slices.DeleteFunc(slices.Clone(variants), func(v variant) bool { return v.against() != against })
 	return table(all, rows, func(c *comparison, v variant) string {
 		r := c.results[v.name()]
 		switch {
@@ -197,13 +192,14 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 			p.stop()
 		}
 	}()
-	for _, contender := range contenders {
+	for _, contender := range b.contenders() {
 		if b.missing[contender.name] != nil {
 			continue
 		}
 		p, err := b.startContender(contender, s)
 		if err != nil {
-			b.leaveOut(contender.name, err)
+			b.progress("%s is left out: %v", contender.name, err)
+			b.missing[contender.name] = err
 			continue
 		}
 		running[contender.name] = p
@@ -222,7 +218,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 		}
 		for _, v := range order {
 			p := running[v.contender]
-			if p == nil || !v.near && round%seldom != 0 {
+			if p == nil || !v.near() && round%seldom != 0 {
 				continue
 			}
 			if err := c.measure(v, p, round, b.quick); err != nil {
@@ -234,7 +230,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 		c.memory[name] = p.peak()
 	}
 	for _, v := range variants {
-		r, reference := c.results[v.name()], c.results[v.against]
+		r, reference := c.results[v.name()], c.results[v.against()]
 		if r == nil || reference == nil {
 			continue
 		}
@@ -253,7 +249,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 // measure takes a slice, and repeats it if the machine was busy with something else, unless the run is a quick one.
 func (c *comparison) measure(v variant, p *process, round int, quick bool) error {
 	for range tries {
-		s, err := runSlice(p, append([]string{"-H", "Host: " + loadHost}, v.wrk...)...)
+		s, err := runSlice(p, append([]string{"-H", "Host: " + loadHost}, asked[v.what]...)...)
 		if err != nil {
 			return err
 		}
@@ -294,7 +290,7 @@ func (b *bench) startContender(c contender, s *site) (*process, error) {
 // versions lists the versions of all programs.
 func (b *bench) versions() []string {
 	found := []string{"wrk " + versionOf("wrk", "-v")}
-	for _, c := range contenders {
+	for _, c := range b.contenders() {
 		if c.version == nil || b.missing[c.name] != nil {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -92,18 +93,20 @@ const (
 	oursBefore   = "Signpost, before" // another build, with -before
 )
 
-var contenders = []contender{
+// contenders returns the servers to compare: the builds of Signpost, and others.
+func (b *bench) contenders() []contender {
+	all := slices.Clone(others)
+	for _, build := range b.builds() {
+		all = append(all, contender{name: build[0], command: func(_ *bench, s *site, address string) ([]string, error) {
+			return []string{build[1], "serve", "--listen", address, s.path("service.yaml")}, nil
+		}})
+	}
+	return all
+}
+
+var others = []contender{
 	{name: bare, constant: true, version: []string{"go", "version"}, command: func(b *bench, s *site, address string) ([]string, error) {
 		return []string{b.bare, address, s.path("constant.json"), s.path("constant.json.gz")}, nil
-	}},
-	{name: ours, command: func(b *bench, s *site, address string) ([]string, error) {
-		return []string{b.signpost, "serve", "--listen", address, s.path("service.yaml")}, nil
-	}},
-	{name: oursBefore, command: func(b *bench, s *site, address string) ([]string, error) {
-		if b.before == "" {
-			return nil, errNotAsked
-		}
-		return []string{b.before, "serve", "--listen", address, s.path("service.yaml")}, nil
 	}},
 	{name: express, version: []string{"node", "--version"}, command: nodeCommand("express.js")},
 	{name: fastify, version: []string{"node", "--version"}, command: nodeCommand("fastify.js")},
@@ -111,9 +114,6 @@ var contenders = []contender{
 	{name: nginxDefault, version: []string{"nginx", "-v"}, command: nginxCommand("access_log access.log;")},
 	{name: nginxTuned, version: []string{"nginx", "-v"}, command: nginxCommand("access_log off; output_buffers 1 4m; keepalive_requests 1000000;")},
 }
-
-// errNotAsked is for contenders that only take part where a flag says so.
-var errNotAsked = errors.New("not asked for")
 
 func nodeCommand(script string) func(*bench, *site, string) ([]string, error) {
 	return func(b *bench, s *site, address string) ([]string, error) {

@@ -20,10 +20,10 @@ import (
 )
 
 type bench struct {
-	dir            string // for temporary files
-	signpost, bare string // the programs
-	before         string // another build of Signpost to measure as well; empty for none
-	missing        map[string]error
+	dir            string           // for temporary files
+	signpost, bare string           // the programs
+	before         string           // another build of Signpost to measure as well; empty for none
+	missing        map[string]error // contenders that are left out
 	rounds         int
 	quick          bool
 }
@@ -139,14 +139,6 @@ func (b *bench) growTo(sizes ...int) []int {
 		return sizes[:2]
 	}
 	return sizes
-}
-
-// leaveOut reports, once, that a contender is skipped, and why.
-func (b *bench) leaveOut(name string, err error) {
-	if b.missing[name] == nil && !errors.Is(err, errNotAsked) {
-		fmt.Fprintf(os.Stderr, "%s is left out: %v\n", name, err)
-	}
-	b.missing[name] = err
 }
 
 // progress tells what is being measured.
