@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -201,13 +202,12 @@ func checkBodies(c contender, s *site, url string) error {
 		if c.constant && host != loadHost {
 			continue
 		}
-		for _, coding := range []string{"", "gzip"} {
-			a, err := get(url, host, coding)
+		for _, asked := range []http.Header{{}, {"Accept-Encoding": {"gzip"}}} {
+			header, body, err := get(once, http.StatusOK, url, host, asked)
 			if err != nil {
 				return err
 			}
-			body := a.body
-			if a.header.Get("Content-Encoding") == "gzip" {
+			if header.Get("Content-Encoding") == "gzip" {
 				r, err := gzip.NewReader(bytes.NewReader(body))
 				if err != nil {
 					return err
@@ -219,7 +219,7 @@ func checkBodies(c contender, s *site, url string) error {
 			if !bytes.Equal(body, s.bodies[host]) {
 				return fmt.Errorf("for %s it answers with another body: %d bytes and not %d, starting %.100q", host, len(body), len(s.bodies[host]), body)
 			}
-			if kind := a.header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
+			if kind := header.Get("Content-Type"); !strings.HasPrefix(kind, "application/json") {
 				return fmt.Errorf("for %s its Content-Type is %q", host, kind)
 			}
 		}

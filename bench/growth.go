@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -215,43 +214,25 @@ func changed(p *process, change func() error) (took, slowest float64, err error)
 	began := time.Now()
 	written := make(chan error, 1)
 	go func() { written <- change() }()
-	var responses []float64
 	for time.Since(began) < patience {
 		now, response, err := revision(p)
 		if err != nil {
 			return 0, 0, err
 		}
-		responses = append(responses, response.Seconds())
+		slowest = max(slowest, response.Seconds())
 		if now != first {
-			return time.Since(began).Seconds(), slices.Max(responses), <-written
+			return time.Since(began).Seconds(), slowest, <-written
 		}
 		time.Sleep(time.Millisecond)
 	}
 	return 0, 0, fmt.Errorf("a change is not served at %s within %v", p.url, patience)
 }
 
-// keepAlive keeps its connection, so that only the response is measured.
-var keepAlive = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true}}
-
 // revision requests a manifest without its body.
 func revision(p *process) (string, time.Duration, error) {
-	req, err := http.NewRequest("GET", p.url, nil)
-	if err != nil {
-		return "", 0, err
-	}
-	req.Host = loadHost
-	req.Header.Set("If-None-Match", "*")
 	began := time.Now()
-	res, err := keepAlive.Do(req)
-	if err != nil {
-		return "", 0, err
-	}
-	res.Body.Close()
-	name := res.Header.Get("Signpost-Revision")
-	if res.StatusCode != http.StatusNotModified || name == "" {
-		return "", 0, fmt.Errorf("%s: %s, revision %q", p.url, res.Status, name)
-	}
-	return name, time.Since(began), nil
+	header, _, err := get(keepAlive, http.StatusNotModified, p.url, loadHost, http.Header{"If-None-Match": {"*"}})
+	return header.Get("Signpost-Revision"), time.Since(began), err
 }
 
 // service returns the definition of a service at /s{number}, or at the root for 0, whose manifest has about 560 bytes

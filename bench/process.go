@@ -52,7 +52,7 @@ func start(core int, url string, args ...string) (*process, error) {
 		close(p.ended)
 	}()
 	for time.Since(began) < 3*time.Minute {
-		if _, err := get(url, loadHost, ""); err == nil {
+		if _, _, err := get(once, http.StatusOK, url, loadHost, http.Header{}); err == nil {
 			p.startUp = time.Since(began)
 			return p, nil
 		}
@@ -93,60 +93,38 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// plainClient does not decompress, and does not keep connections to servers that are about to stop.
-var plainClient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
+var (
+	// once does not keep connections to servers that are about to stop.
+	once = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 
-// get returns a complete 200 response.
-func get(url, host, acceptEncoding string) (*answer, error) {
+	// keepAlive keeps its connection, so that only the response is measured.
+	keepAlive = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true}}
+)
+
+// get returns a complete response, which must have the status. It is not decompressed.
+func get(client *http.Client, status int, url, host string, header http.Header) (http.Header, []byte, error) {
 	req, err := http.NewRequest("GET", url, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	req.Host = host
-	if acceptEncoding != "" {
-		req.Header.Set("Accept-Encoding", acceptEncoding)
-	}
-	res, err := plainClient.Do(req)
+	req.Host, req.Header = host, header
+	res, err := client.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return nil, err
+	if err == nil && res.StatusCode != status {
+		err = fmt.Errorf("%s: %s", url, res.Status)
 	}
-	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s: %s", url, res.Status)
-	}
-	return &answer{res.Header, body}, nil
-}
-
-type answer struct {
-	header http.Header
-	body   []byte
+	return res.Header, body, err
 }
 
 // pids returns the process and its children: nginx has a worker.
-func (p *process) pids() []int {
-	pids := []int{p.cmd.Process.Pid}
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range stats {
-		fields := statFields(name)
-		if len(fields) > 1 && fields[1] == strconv.Itoa(pids[0]) {
-			pid, _ := strconv.Atoi(strings.Split(name, "/")[2])
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-// statFields returns the fields of /proc/*/stat after the name: the state, the parent and so on.
-func statFields(name string) []string {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil // it has exited
-	}
-	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+func (p *process) pids() []string {
+	pid := strconv.Itoa(p.cmd.Process.Pid)
+	children, _ := os.ReadFile(filepath.Join("/proc", pid, "task", pid, "children"))
+	return append([]string{pid}, strings.Fields(string(children))...)
 }
 
 // tick is the unit of CPU time on all Linux systems that Go supports.
@@ -155,7 +133,8 @@ const tick = 10 * time.Millisecond
 // processorTime returns the CPU time of the server so far.
 func (p *process) processorTime() (sum time.Duration) {
 	for _, pid := range p.pids() {
-		if fields := statFields(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 12 {
+		text, _ := os.ReadFile(filepath.Join("/proc", pid, "stat"))                                      // empty if it has exited
+		if fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])); len(fields) > 12 { // after the name
 			user, _ := strconv.Atoi(fields[11])
 			system, _ := strconv.Atoi(fields[12])
 			sum += time.Duration(user+system) * tick
@@ -170,7 +149,7 @@ func (p *process) peak() int   { return p.status("VmHWM") }
 
 func (p *process) status(name string) (sum int) {
 	for _, pid := range p.pids() {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		text, _ := os.ReadFile(filepath.Join("/proc", pid, "status"))
 		if match := regexp.MustCompile(name + `:\s+(\d+) kB`).FindSubmatch(text); match != nil {
 			kb, _ := strconv.Atoi(string(match[1]))
 			sum += kb << 10
