@@ -1,11 +1,11 @@
 package openapi_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 	"testing/fstest"
 
+	"signpost/internal/testkit"
 	"signpost/openapi"
 )
 
@@ -17,10 +17,7 @@ func FuzzImport(f *testing.F) {
 		f.Fatalf("no document to start from: %v", err)
 	}
 	for _, path := range append(inputs, "testdata/files/api.yaml") {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := []byte(testkit.Read(f, path))
 		f.Add(text, byte(0))
 		f.Add(text, byte(0xff))
 	}

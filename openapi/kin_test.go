@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
+	"signpost/internal/testkit"
 	"signpost/openapi"
 )
 
@@ -19,10 +20,7 @@ func TestAgainstKin(t *testing.T) {
 	const path = "testdata/files/api.yaml"
 	loader := openapi3.NewLoader()
 	loader.IsExternalRefsAllowed = true
-	doc, err := loader.LoadFromFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := testkit.Must(loader.LoadFromFile(path))(t)
 	want := make(map[string]string)
 	for path, item := range doc.Paths.Map() {
 		for _, p := range slices.Concat(item.Parameters, item.Get.Parameters) { // later ones replace earlier ones

@@ -44,10 +44,7 @@ var corpus = []struct {
 }
 
 func TestGolden(t *testing.T) {
-	inputs, err := filepath.Glob("testdata/*.[yj]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	inputs := testkit.Must(filepath.Glob("testdata/*.[yj]*"))(t)
 	for _, c := range corpus {
 		t.Run(c.golden, func(t *testing.T) {
 			path := filepath.Join("testdata", c.input)
@@ -78,18 +75,10 @@ func TestGolden(t *testing.T) {
 
 func importFile(t *testing.T, path string, opts openapi.Options) *openapi.Result {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	if opts.Files == nil {
 		opts.Files = os.DirFS(filepath.Dir(path))
 	}
-	result, err := openapi.Import(path, text, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
+	return testkit.Must(openapi.Import(path, []byte(testkit.Read(t, path)), opts))(t)
 }
 
 func importText(t *testing.T, text string, opts openapi.Options) *openapi.Result {

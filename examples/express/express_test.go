@@ -4,6 +4,7 @@ package express
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -12,8 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"signpost/contextkeys"
 	"signpost/internal/testkit"
@@ -29,22 +28,12 @@ func project(t *testing.T) (dir, node string) {
 		testkit.Missing(t, "Express from npm", "the Express example")
 	}
 	dir = t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(".")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, os.CopyFS(dir, os.DirFS(".")))
+	testkit.OK(t, os.Symlink(modules, filepath.Join(dir, "node_modules")))
 	var pkg struct {
 		Scripts map[string]string
 	}
-	text, err := os.ReadFile("package.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &pkg); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal([]byte(testkit.Read(t, "package.json")), &pkg))
 	build := exec.Command("sh", "-c", pkg.Scripts["build"])
 	build.Dir = dir
 	build.Env = append(os.Environ(), "PATH="+filepath.Dir(testkit.Program(t, "signpost"))+":"+os.Getenv("PATH"))
@@ -110,55 +99,28 @@ func TestCtx(t *testing.T) {
 		strings.ReplaceAll(padded, "+", " "), url.QueryEscape(padded), url.QueryEscape(url.QueryEscape(padded)),
 		base64.RawURLEncoding.EncodeToString([]byte("[1]")), base64.RawURLEncoding.EncodeToString([]byte("null")), "!!!", "eyJwcm9maWxlIjo3", "%zz",
 	}
-	input, err := json.Marshal(cases)
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := testkit.Must(json.Marshal(cases))(t)
 	cmd := exec.Command(node, "--input-type=module", "--eval", `import { readCtx } from "./ctx.js";
 const read = (ctx) => { try { return readCtx(ctx); } catch { return "error"; } };
 console.log(JSON.stringify(`+string(input)+`.map(read)));`)
 	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got []any
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
+	testkit.OK(t, json.Unmarshal(testkit.Must(cmd.Output())(t), &got))
 	for i, ctx := range cases {
 		var want any = "error"
 		if values, err := contextkeys.Decode(ctx); err == nil {
-			all := make(map[string]any)
-			for name, value := range values.All() {
-				all[name] = value
-			}
-			text, err := json.Marshal(all)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(text, &want); err != nil {
-				t.Fatal(err)
-			}
+			text := testkit.Must(json.Marshal(maps.Collect(values.All())))(t)
+			testkit.OK(t, json.Unmarshal(text, &want))
 		}
-		if diff := cmp.Diff(want, got[i]); diff != "" {
-			t.Errorf("ctx=%s (-package +example):\n%s", ctx, diff)
-		}
+		testkit.Equal(t, "ctx="+ctx, got[i], want)
 	}
 }
 
 // TestNodePage checks that docs/node.md shows the files of the example as they are.
 func TestNodePage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(testkit.Root(), "docs", "node.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := testkit.Read(t, filepath.Join(testkit.Root(), "docs", "node.md"))
 	for _, file := range []string{"manifest.js", "ctx.js"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(page), "```js "+file+"\n"+string(text)+"```\n") {
+		if !strings.Contains(page, "```js "+file+"\n"+testkit.Read(t, file)+"```\n") {
 			t.Errorf("docs/node.md does not show %s as it is", file)
 		}
 	}
