@@ -1,26 +1,18 @@
 package deploy
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 
 	"signpost/internal/testkit"
 )
@@ -68,8 +60,6 @@ var fronts = map[string]func(t *testing.T, s *site) (https string){
 		s.cert.pool.AppendCertsFromPEM([]byte(readFile(t, s.cert.certFile)))
 		return https
 	},
-	"ingress": func(t *testing.T, s *site) string { return routerOf(buildKustomization(t, "base")).start(t, s) },
-	"gateway": func(t *testing.T, s *site) string { return routerOf(buildKustomization(t, "gateway")).start(t, s) },
 }
 
 func nginx(t *testing.T, s *site) string {
@@ -116,66 +106,6 @@ func caddy(t *testing.T, s *site, dir, file string) string {
 	return https
 }
 
-// router does what an ingress controller or a gateway does with the rules of deploy: an exact path goes before a prefix.
-// There is no cluster here to try them with a real one.
-type router struct {
-	host  string
-	exact map[string]string // path to a Service with its port
-	rest  string            // the Service of the prefix /
-}
-
-func (r *router) start(t *testing.T, s *site) string {
-	to := func(address string) http.Handler {
-		return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
-			p.SetURL(&url.URL{Scheme: "http", Host: address})
-			p.Out.Host = p.In.Host // as all of them do
-		}}
-	}
-	services := map[string]http.Handler{"signpost:http": to(s.signpost), "signpost:80": to(s.signpost), "feeds:3000": to(s.feeds)}
-	cert := testkit.Must(tls.LoadX509KeyPair(s.cert.certFile, s.cert.keyFile))(t)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if host, _, _ := strings.Cut(req.Host, ":"); host != strings.Replace(r.host, "feeds.example.com", publicHost, 1) {
-			http.Error(w, "no rule for this host", http.StatusNotFound)
-			return
-		}
-		services[cmp.Or(r.exact[req.URL.Path], r.rest)].ServeHTTP(w, req)
-	}))
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{cert}}
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	return server.Listener.Addr().String()
-}
-
-// routerOf returns the rules of the Ingress or HTTPRoute among the objects.
-func routerOf(all []runtime.Object) *router {
-	r := &router{exact: make(map[string]string)}
-	add := func(exact bool, path, service string) {
-		if exact {
-			r.exact[path] = service
-		} else {
-			r.rest = service
-		}
-	}
-	for _, object := range all {
-		switch o := object.(type) {
-		case *networkingv1.Ingress:
-			r.host = o.Spec.Rules[0].Host
-			for _, path := range o.Spec.Rules[0].HTTP.Paths {
-				backend := path.Backend.Service
-				add(*path.PathType == networkingv1.PathTypeExact, path.Path, backend.Name+":"+cmp.Or(backend.Port.Name, fmt.Sprint(backend.Port.Number)))
-			}
-		case *gatewayv1.HTTPRoute:
-			r.host = string(o.Spec.Hostnames[0])
-			for _, rule := range o.Spec.Rules {
-				for _, match := range rule.Matches {
-					add(*match.Path.Type == gatewayv1.PathMatchExact, *match.Path.Value, fmt.Sprintf("%s:%d", rule.BackendRefs[0].Name, *rule.BackendRefs[0].Port))
-				}
-			}
-		}
-	}
-	return r
-}
-
 // startFront starts the sports service of the tutorial, Signpost beside it, and a front. The client sends https requests
 // for any host to the front.
 func startFront(t *testing.T, name string, edit func(string) string, flags ...string) (client *http.Client, s *site, https string) {
@@ -195,7 +125,7 @@ func startFront(t *testing.T, name string, edit func(string) string, flags ...st
 }
 
 // TestBeside runs a feed service and Signpost on one host, behind each of the files: the manifest and the feeds answer,
-// check is green, and no header of a client changes the host.
+// check is green, and no header of a client changes the host. TestKubernetes has the routes in a cluster.
 func TestBeside(t *testing.T) {
 	for name := range fronts {
 		t.Run(name, func(t *testing.T) {
@@ -223,9 +153,7 @@ func TestBeside(t *testing.T) {
 				t.Errorf("a made-up Host: %s\n%s", res.Status, got)
 			}
 			checkCaching(t, client, address+manifestPath)
-			if name != "ingress" && name != "gateway" {
-				checkOtherNames(t, https, s.plain)
-			}
+			checkOtherNames(t, https, s.plain)
 
 			// The front is not on port 443 here, so check is told where it is.
 			front := "https://" + publicHost + ":" + port(https)
