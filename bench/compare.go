@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os/exec"
 	"slices"
@@ -74,11 +75,7 @@ type result struct {
 
 // rate returns the median of requests per second.
 func (r *result) rate() float64 {
-	var rates []float64
-	for _, rate := range r.rates {
-		rates = append(rates, rate)
-	}
-	return estimateOf(rates).median
+	return estimateOf(slices.Collect(maps.Values(r.rates))).median
 }
 
 // runCompare measures all contenders at all sizes, and returns a picture and the tables.
@@ -139,30 +136,24 @@ func picture(c *comparison) string {
 }
 
 // table has a row for each variant that was measured, and a column for each size.
-func table(all []*comparison, rows []variant, cell func(*comparison, variant) string) string {
-	var out bytes.Buffer
-	header, rule := "| |", "|---|"
+func table(all []*comparison, of []variant, cell func(*comparison, variant) string) string {
+	rows := [][]string{{""}}
 	for _, c := range all {
-		header += " " + c.size() + " |"
-		rule += "---|"
+		rows[0] = append(rows[0], c.size())
 	}
-	out.WriteString(header + "\n" + rule + "\n")
-	for _, v := range rows {
-		name := v.name()
+	for _, v := range of {
+		row := []string{v.name()}
 		if v.contender == ours {
-			name = "**" + name + "**"
+			row[0] = "**" + row[0] + "**"
 		}
-		line, there := "| "+name+" |", false
 		for _, c := range all {
-			text := cell(c, v)
-			there = there || text != notMeasured
-			line += " " + text + " |"
+			row = append(row, cell(c, v))
 		}
-		if there {
-			out.WriteString(line + "\n")
+		if slices.ContainsFunc(row[1:], func(text string) bool { return text != notMeasured }) {
+			rows = append(rows, row)
 		}
 	}
-	return out.String()
+	return markdown(rows)
 }
 
 func ratioTable(all []*comparison, against string) string {

@@ -85,30 +85,27 @@ func (b *bench) runGrowth() ([]section, error) {
 }
 
 func growthTable(g *growth) string {
-	var out bytes.Buffer
-	header, rule := "| "+g.of+" |", "|---|"
+	rows := [][]string{{g.of}}
 	for _, p := range g.points {
-		header += fmt.Sprintf(" %s |", thousands(float64(p.n)))
-		rule += "---|"
+		rows[0] = append(rows[0], thousands(float64(p.n)))
 	}
-	fmt.Fprintf(&out, "%s one more | exponent |\n%s---|---|\n", header, rule)
+	rows[0] = append(rows[0], "one more", "exponent")
 	for _, measure := range measures {
-		fmt.Fprintf(&out, "| %s |", measure)
+		row := []string{measure}
 		for _, p := range g.points {
-			fmt.Fprintf(&out, " %s |", unitOf(measure)(p.values[measure]))
+			row = append(row, unitOf(measure)(p.values[measure]))
 		}
 		cost, exponent := g.each(measure)
-		if exponent < 0.2 {
-			out.WriteString(" nothing | 0.0 |\n")
-			continue
+		more := unitOf(measure)(cost)
+		switch {
+		case exponent < 0.2:
+			more, exponent = "nothing", 0
+		case cost > 1 && cost < 1e6: // of memory
+			more = kilobytes(cost)
 		}
-		text := unitOf(measure)(cost)
-		if cost > 1 && cost < 1e6 { // of memory
-			text = kilobytes(cost)
-		}
-		fmt.Fprintf(&out, " %s | %.1f |\n", text, exponent)
+		rows = append(rows, append(row, more, fmt.Sprintf("%.1f", exponent)))
 	}
-	return out.String()
+	return markdown(rows)
 }
 
 // grow adds the measures of one size: a service at the root if services is 0, else that many under paths of their own.

@@ -20,15 +20,8 @@ func estimateOf(values []float64) estimate {
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
-	e := estimate{median: median(sorted), n: n}
 	k := medianRank(n)
-	e.low, e.high = sorted[k], sorted[n-1-k]
-	return e
-}
-
-func median(sorted []float64) float64 {
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	return estimate{median: (sorted[(n-1)/2] + sorted[n/2]) / 2, low: sorted[k], high: sorted[n-1-k], n: n}
 }
 
 // medianRank returns the largest k such that the k-th smallest and the k-th largest value, counted from 0, bound a 95 %
@@ -104,4 +97,19 @@ func thousands(f float64) string {
 		s = s[:len(s)-3]
 	}
 	return strings.Join(append([]string{s}, groups...), " ")
+}
+
+// markdown formats a table. The first row is its header.
+func markdown(rows [][]string) string {
+	var out strings.Builder
+	for i, row := range rows {
+		for _, cell := range row {
+			out.WriteString(strings.TrimSuffix("| "+cell, " ") + " ")
+		}
+		out.WriteString("|\n")
+		if i == 0 {
+			out.WriteString("|" + strings.Repeat("---|", len(row)) + "\n")
+		}
+	}
+	return out.String()
 }
