@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -93,11 +94,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	err = write(f)
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := errors.Join(write(f), f.Close()); err != nil {
 		os.Remove(path)
 		return fmt.Errorf("write %q: %w", path, err)
 	}
@@ -112,11 +109,11 @@ func writeTarGz(w io.Writer, entries []entry, date time.Time) error {
 	return compressed.Close()
 }
 
-// writeTar writes files sorted by name, all with the same date and owned by root.
+// writeTar writes files and the directories above them, all with the same date and owned by root.
 func writeTar(w io.Writer, entries []entry, date time.Time) error {
 	out := tar.NewWriter(w)
 	written := make(map[string]bool) // directories already written
-	for _, e := range sorted(entries) {
+	for _, e := range entries {
 		for _, dir := range parents(e.name) {
 			if written[dir] {
 				continue
@@ -144,7 +141,7 @@ func writeTar(w io.Writer, entries []entry, date time.Time) error {
 
 func writeZip(w io.Writer, entries []entry, date time.Time) error {
 	out := zip.NewWriter(w)
-	for _, e := range sorted(entries) {
+	for _, e := range entries {
 		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: date}
 		header.SetMode(e.mode)
 		file, err := out.CreateHeader(header)
@@ -160,10 +157,6 @@ func writeZip(w io.Writer, entries []entry, date time.Time) error {
 		}
 	}
 	return out.Close()
-}
-
-func sorted(entries []entry) []entry {
-	return slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return strings.Compare(a.name, b.name) })
 }
 
 // parents returns the directories of a path, outermost first.
@@ -191,7 +184,7 @@ func gzipped(source string) ([]byte, error) {
 
 // checksums writes SHA256SUMS for all files of the release, in the format of sha256sum -c.
 func (r *release) checksums() error {
-	var lines []string
+	var lines bytes.Buffer // in the order of the names, as files are walked
 	err := filepath.WalkDir(r.out, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -201,12 +194,11 @@ func (r *release) checksums() error {
 			return err
 		}
 		name, err := filepath.Rel(r.out, file)
-		lines = append(lines, fmt.Sprintf("%x  %s\n", sha256.Sum256(text), filepath.ToSlash(name)))
+		fmt.Fprintf(&lines, "%x  %s\n", sha256.Sum256(text), filepath.ToSlash(name))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[66:], b[66:]) })
-	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(strings.Join(lines, "")), 0o644)
+	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), lines.Bytes(), 0o644)
 }

@@ -63,8 +63,8 @@ func (r *release) image() error {
 
 func (r *release) imageFor(b binary, roots string) (v1.Image, error) {
 	entries := []entry{
-		{"signpost", b.path, 0o755},
 		{"etc/ssl/certs/ca-certificates.crt", roots, 0o644},
+		{"signpost", b.path, 0o755},
 		{"usr/share/licenses/signpost/THIRD_PARTY_LICENSES", filepath.Join(r.repo, "THIRD_PARTY_LICENSES"), 0o644},
 	}
 	var text bytes.Buffer

@@ -46,9 +46,6 @@ func (r *release) packages() error {
 					Deb: nfpm.Deb{Compression: "gzip"},
 				},
 			})
-			if err := info.Validate(); err != nil {
-				return err
-			}
 			path := filepath.Join(r.out, packager.ConventionalFileName(info))
 			if err := writeFile(path, func(w io.Writer) error { return packager.Package(info, w) }); err != nil {
 				return err

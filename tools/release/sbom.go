@@ -40,11 +40,6 @@ func licensed(ids ...string) []license {
 	return all
 }
 
-type dependency struct {
-	Ref       string   `json:"ref"`
-	DependsOn []string `json:"dependsOn,omitempty"`
-}
-
 // sbom writes the modules in the binaries, as recorded by the Go toolchain, in CycloneDX format.
 func (r *release) sbom() error {
 	licenses, err := moduleLicenses(filepath.Join(r.repo, "THIRD_PARTY_LICENSES"))
@@ -87,7 +82,7 @@ func (r *release) sbom() error {
 		"version":      1,
 		"metadata":     map[string]any{"timestamp": r.date.Format(time.RFC3339), "component": main},
 		"components":   components,
-		"dependencies": []dependency{{main.Ref, refs}},
+		"dependencies": []any{map[string]any{"ref": main.Ref, "dependsOn": refs}},
 	}
 	text, err := json.Marshal(doc)
 	if err != nil {
