@@ -26,16 +26,13 @@ type entry struct {
 }
 
 // documentation returns the pages that README leads to, and their pictures, as paths in the repository.
-func documentation(repo string) ([]string, error) {
+func documentation(repo string) []string {
 	pages := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"}
 	for _, kind := range []string{"*.md", "*.png", "*.svg"} {
-		found, err := fs.Glob(os.DirFS(repo), "docs/"+kind)
-		if err != nil {
-			return nil, err
-		}
+		found, _ := fs.Glob(os.DirFS(repo), "docs/"+kind) // only a malformed pattern is an error
 		pages = append(pages, found...)
 	}
-	return pages, nil
+	return pages
 }
 
 // examples returns the files of deploy and examples, without Go tests, as paths in the repository.
@@ -114,12 +111,13 @@ func writeTar(w io.Writer, entries []entry, date time.Time) error {
 	out := tar.NewWriter(w)
 	written := make(map[string]bool) // directories already written
 	for _, e := range entries {
-		for _, dir := range parents(e.name) {
-			if written[dir] {
+		for i, c := range e.name {
+			dir := e.name[:i+1] // if it ends in a slash
+			if c != '/' || written[dir] {
 				continue
 			}
 			written[dir] = true
-			header := &tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755, ModTime: date, Format: tar.FormatUSTAR}
+			header := &tar.Header{Typeflag: tar.TypeDir, Name: dir, Mode: 0o755, ModTime: date, Format: tar.FormatUSTAR}
 			if err := out.WriteHeader(header); err != nil {
 				return err
 			}
@@ -157,16 +155,6 @@ func writeZip(w io.Writer, entries []entry, date time.Time) error {
 		}
 	}
 	return out.Close()
-}
-
-// parents returns the directories of a path, outermost first.
-func parents(name string) []string {
-	var dirs []string
-	for dir := path.Dir(name); dir != "." && dir != "/"; dir = path.Dir(dir) {
-		dirs = append(dirs, dir)
-	}
-	slices.Reverse(dirs)
-	return dirs
 }
 
 // gzipped compresses a file, as required for installed man pages.

@@ -97,9 +97,7 @@ func (r *release) run(platforms []string) (err error) {
 	if r.date, err = r.sourceDate(); err != nil {
 		return err
 	}
-	if r.pages, err = documentation(r.repo); err != nil {
-		return err
-	}
+	r.pages = documentation(r.repo)
 	if r.examples, err = examples(r.repo); err != nil {
 		return err
 	}
