@@ -52,26 +52,20 @@ func (im *importer) parse(f *file, content []byte) error {
 	return nil
 }
 
-// deref follows a reference to what it stands for. Any other node is returned as is. Only references that matter to the
-// definition are followed, so mistakes elsewhere in the document do no harm.
+// deref follows a reference to what it stands for. Any other node is returned as is, and nil for a reference that leads
+// nowhere. Only references that matter to the definition are followed, so mistakes elsewhere in the document do no harm.
 func (im *importer) deref(n *tree.Node) (*tree.Node, error) {
 	for range maxDepth {
 		next, err := im.target(n)
-		if err != nil || next == nil {
-			return n, err
+		switch {
+		case err != nil:
+			return nil, err
+		case next == nil:
+			return n, nil
 		}
 		n = next
 	}
 	return nil, fmt.Errorf("reference %q leads to nothing but references", str(get(n, "$ref")))
-}
-
-// follow is deref for places where a dangling reference counts as a missing value.
-func (im *importer) follow(n *tree.Node) *tree.Node {
-	target, err := im.deref(n)
-	if err != nil {
-		return nil
-	}
-	return target
 }
 
 // target returns what a reference points to, or nil if the node is not a reference.

@@ -86,14 +86,15 @@ const bytesPerItem = 64
 
 // list returns the items of a list, which may be a reference.
 func (im *importer) list(n *tree.Node) []*tree.Node {
-	all := items(im.follow(n))
+	target, _ := im.deref(n)
+	all := items(target)
 	im.spent += bytesPerItem * len(all)
 	return all
 }
 
 // fields returns the fields of an object, which may be a reference.
 func (im *importer) fields(n *tree.Node) []tree.Field {
-	target := im.follow(n)
+	target, _ := im.deref(n)
 	if target == nil {
 		return nil
 	}

@@ -61,7 +61,7 @@ func (im *importer) noteSecurity(note notef, owner *tree.Node) {
 // findCredentials finds the query parameters in which security schemes send a key.
 func (im *importer) findCredentials() {
 	for _, f := range im.fields(get(get(im.root, "components"), "securitySchemes")) {
-		if s := im.follow(f.Value); strings.EqualFold(str(get(s, "in")), "query") {
+		if s, _ := im.deref(f.Value); strings.EqualFold(str(get(s, "in")), "query") {
 			im.credentials[str(get(s, "name"))] = true
 		}
 	}
