@@ -54,16 +54,17 @@ func symbols(root *tree.Node) []*symbol {
 			use(fields.ContextKeys, item.Get("key"))
 		}
 	}
-	for field, kind := range map[string]fields.Names{
-		"modifiers": fields.Modifiers, "features": fields.Features, "context_keys": fields.ContextKeys,
-	} {
+	declare := func(field string, kind fields.Names) {
 		for _, f := range root.Get(field).Fields {
 			s := get(kind, f.Key.Text)
 			s.decl, s.value = f.Key, f.Value
-			if kind == fields.Features {
-				keys(f.Value)
-			}
 		}
+	}
+	declare("context_keys", fields.ContextKeys)
+	declare("modifiers", fields.Modifiers)
+	declare("features", fields.Features)
+	for _, feature := range root.Get("features").Fields {
+		keys(feature.Value)
 	}
 	for _, item := range root.Get("enable").Items {
 		use(fields.Features, item)
