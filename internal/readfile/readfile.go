@@ -2,6 +2,7 @@
 package readfile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -29,10 +30,10 @@ func Limit(path string, max int64) ([]byte, error) {
 	switch {
 	case !info.Mode().IsRegular():
 		err = errors.New("not a regular file")
-	case info.Size() > max: // not read at all: the language server tries again with every keystroke
+	case info.Size() > max:
 		err = tooLarge(max)
 	default:
-		text, err = All(f, max) // the file may grow, and files in /proc have no size
+		text, err = read(f, max, info.Size()) // the file may grow, and files in /proc have no size
 	}
 	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
 		err = &fs.PathError{Op: "read", Path: path, Err: err}
@@ -41,15 +42,19 @@ func Limit(path string, max int64) ([]byte, error) {
 }
 
 // All reads at most max bytes.
-func All(in io.Reader, max int64) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(in, max+1))
+func All(in io.Reader, max int64) ([]byte, error) { return read(in, max, 0) }
+
+// read reads at most max bytes. If size is right, it takes no more memory than that.
+func read(in io.Reader, max, size int64) ([]byte, error) {
+	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	n, err := text.ReadFrom(io.LimitReader(in, max+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case int64(len(text)) > max:
+	case n > max:
 		return nil, tooLarge(max)
 	}
-	return text, nil
+	return text.Bytes(), nil
 }
 
 func tooLarge(max int64) error { return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, max) }

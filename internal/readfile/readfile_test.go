@@ -5,21 +5,23 @@ package readfile_test
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 
 	"signpost/internal/readfile"
-	"signpost/internal/testkit"
 )
 
 func TestLimit(t *testing.T) {
 	dir := t.TempDir()
 	small, large, fifo := filepath.Join(dir, "small"), filepath.Join(dir, "large"), filepath.Join(dir, "fifo")
-	testkit.Write(t, small, "four")
-	testkit.Write(t, large, "five!")
-	testkit.OK(t, syscall.Mkfifo(fifo, 0o600))
+	for path, text := range map[string]string{small: "four", large: "five!"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if text, err := readfile.Limit(small, 4); err != nil || string(text) != "four" {
 		t.Errorf("a file of exactly the limit: %q, %v", text, err)
 	}
@@ -31,6 +33,9 @@ func TestLimit(t *testing.T) {
 	}
 	if _, err := readfile.Limit(filepath.Join(dir, "none"), 4); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
+	}
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for _, path := range []string{fifo, dir, "/dev/zero"} {
 		if text, err := readfile.Limit(path, 4); text != nil || err == nil || !strings.Contains(err.Error(), "not a regular file") || !strings.Contains(err.Error(), path) {
