@@ -137,12 +137,20 @@ func validName(name string) bool {
 
 // replacePlaceholders replaces every placeholder. Those that are malformed keep their braces.
 func replacePlaceholders(url, with string) string {
-	return anyName.ReplaceAllStringFunc(url, func(found string) string {
-		if !validName(found[len("{{") : len(found)-len("}}")]) {
-			return found
+	var out strings.Builder
+	for {
+		before, after, ok := strings.Cut(url, "}}")
+		if !ok {
+			out.WriteString(url)
+			return out.String()
 		}
-		return with
-	})
+		if i := strings.LastIndex(before, "{{"); i >= 0 && validName(before[i+2:]) {
+			out.WriteString(before[:i] + with)
+		} else {
+			out.WriteString(before + "}}")
+		}
+		url = after
+	}
 }
 
 func malformedPlaceholder(url string) *urlError {
