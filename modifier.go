@@ -83,7 +83,15 @@ func Kinds() []Kind {
 }
 
 // ValueTypes returns the types of the values of modifiers.
-func ValueTypes() []string { return []string{TypeString, TypeNumber, TypeBoolean} }
+func ValueTypes() []string {
+	var types []string
+	for _, kind := range Kinds() {
+		if !slices.Contains(types, kind.Type) {
+			types = append(types, kind.Type)
+		}
+	}
+	return types
+}
 
 // Kind returns the kind of modifier that has such a param. If none of the builders could have made it, the type is used
 // instead.
