@@ -114,11 +114,12 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 
 // pieces returns the manifest as JSON on one line, cut at every {{host}} of a URL. In a name, {{host}} is ordinary text.
 func (m Manifest) pieces() ([][]byte, error) {
-	var pieces [][]byte
-	piece := []byte(`{"endpoints":{`)
+	var out bytes.Buffer
+	var cuts []int
+	out.WriteString(`{"endpoints":{`)
 	for i, e := range m.Endpoints {
 		if i > 0 {
-			piece = append(piece, ',')
+			out.WriteByte(',')
 		}
 		key, err := jsonText(e.URL)
 		if err != nil {
@@ -126,17 +127,25 @@ func (m Manifest) pieces() ([][]byte, error) {
 		}
 		for j, part := range bytes.Split(key, []byte(HostPlaceholder)) {
 			if j > 0 {
-				pieces, piece = append(pieces, bytes.Clone(piece)), piece[:0]
+				cuts = append(cuts, out.Len())
 			}
-			piece = append(piece, part...)
+			out.Write(part)
 		}
 		descriptor, err := e.MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
 		}
-		piece = append(append(piece, ':'), descriptor...)
+		out.WriteByte(':')
+		out.Write(descriptor)
 	}
-	return append(pieces, append(piece, "}}"...)), nil
+	out.WriteString("}}")
+	text := bytes.Clone(out.Bytes()) // without the room to grow: a server keeps it
+	pieces, from := make([][]byte, 0, len(cuts)+1), 0
+	for _, cut := range append(cuts, len(text)) {
+		pieces = append(pieces, text[from:cut:cut])
+		from = cut
+	}
+	return pieces, nil
 }
 
 // jsonText encodes a value on one line, without escaping &, < and >, which are common in URLs and labels.
