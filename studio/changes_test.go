@@ -57,6 +57,15 @@ versions:
 		testkit.Equal(t, revision, rules(object{"base": "git", "of": revision}), want)
 	}
 
+	// URLs that differ only in the version are the same.
+	show(s, text+`  v2:
+    endpoints:
+      https://{{host}}/v2/feeds: {name: All feeds, method: get, mime_type: application/json}
+      https://{{host}}/v2/films: {name: Films, method: get, mime_type: application/json}
+`)
+	testkit.Equal(t, "versions", rules(object{"base": "version", "of": "v1", "version": "v2"}), []string{"notable name-changed"})
+	show(s, text)
+
 	// The base path counts for all bases, also after a restart.
 	_, base := ask(t, address+"/api/base", object{"source": "feeds.yaml"})
 	moved := revisions["base-path"]
