@@ -139,9 +139,9 @@ func wantNote(t *testing.T, input string, r *openapi.Result, want string) {
 	}
 }
 
-// TestRefused shows why a document is refused as a whole.
-func TestRefused(t *testing.T) {
-	testkit.Cases(t, "testdata/refused.golden", func(text string) string {
+// TestRejected shows why a document is rejected as a whole.
+func TestRejected(t *testing.T) {
+	testkit.Cases(t, "testdata/rejected.golden", func(text string) string {
 		result, err := openapi.Import("api.yaml", []byte(text), openapi.Options{})
 		if result != nil || err == nil {
 			t.Errorf("Import(%q) gives the error %v and the result %v", text, err, result)
