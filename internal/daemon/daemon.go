@@ -159,7 +159,6 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	stop()
 	return d.shutDown(context.WithoutCancel(ctx))
 }
 

@@ -47,13 +47,8 @@ const (
 	maxFrame = 16 << 10
 )
 
-// Start opens all listeners and serves on them. If it returns an error, none of them is open.
-func (d *Daemon) Start() (err error) {
-	defer func() {
-		if err != nil {
-			d.Close()
-		}
-	}()
+// Start opens all listeners and serves on them. After an error, Close ends those that are open.
+func (d *Daemon) Start() error {
 	config, err := d.tlsConfig()
 	if err != nil {
 		return err
