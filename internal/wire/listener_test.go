@@ -108,9 +108,12 @@ func TestBusyConnectionsStay(t *testing.T) {
 // Clients that get no further make way for a new one: those that do not read their response, although their request is in
 // progress, and those that have sent half a request.
 func TestStalledConnectionsMakeWay(t *testing.T) {
-	for _, request := range []string{"GET /large HTTP/1.1\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHo"} {
+	for request, stalled := range map[string]time.Duration{
+		"GET /large HTTP/1.1\r\nHost: a\r\n\r\n": time.Millisecond,
+		"GET / HTTP/1.1\r\nHo":                   time.Hour, // of a request in progress, which this is not
+	} {
 		started := make(chan struct{}, maxOpen)
-		_, address := limited(t, time.Millisecond, func(w http.ResponseWriter, r *http.Request) {
+		_, address := limited(t, stalled, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/large" {
 				started <- struct{}{}
 				w.Write(make([]byte, 64<<20)) // more than the buffers of a connection hold
