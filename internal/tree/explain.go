@@ -30,7 +30,7 @@ var mistakes = []struct {
 		"a no-break space, or another that YAML takes for text", "replace it with a normal space")},
 
 	{"unexpected end of stream while scanning a quoted scalar", func(e *explainer) bool { return e.unclosed(e.context) }},
-	{"mapping values are not allowed", shows(nearby, `(?m)^ *([–—])(?: |$)`, `"$1" does not begin a list item`, "begin a list item with -")},
+	{"mapping values are not allowed", dash},
 	{"mapping values are not allowed", (*explainer).colonInText},
 	{"mapping values are not allowed", (*explainer).noColonAbove},
 	{"mapping values are not allowed", (*explainer).indentation},
@@ -39,6 +39,7 @@ var mistakes = []struct {
 	{"did not find expected key", shows(here, `^ *(?:- +)?(?:[^{ ].*?: +)?(\{\{.*?)(?:\s*:(?:\s.*)?)?$`, "text that begins with {{ needs quotes", "put it in quotes: …")},
 	{"did not find expected key", (*explainer).behindValue},
 	{"did not find expected key", (*explainer).indentation},
+	{"expected '-' indicator", dash},
 	{"expected '-' indicator", func(e *explainer) bool { return e.line.item && e.indentation() }},
 	{"expected '-' indicator", (*explainer).fieldInList},
 	{"expected <document start>", (*explainer).firstIndented},
@@ -48,6 +49,9 @@ var mistakes = []struct {
 	{"expected node content", (*explainer).unclosedAtEnd},
 	{"cannot start any token", shows(behind, `^((.).*)`, `plain text cannot begin with "$2"`, "put it in quotes: …")},
 }
+
+// dash finds a list item that begins with a dash instead of a hyphen.
+var dash = shows(nearby, `(?m)^ *([–—])(?: |$)`, `"$1" does not begin a list item`, "begin a list item with -")
 
 // keyless are the forms of a line that should have a key.
 var keyless = []func(*explainer) bool{
