@@ -36,6 +36,9 @@ func (u URL) check() *urlError {
 	if !utf8.ValidString(raw) {
 		return badURL("save it as UTF-8", "URL %q is not UTF-8 text", raw)
 	}
+	if raw != strings.TrimFunc(raw, isSpace) {
+		return badURL("remove the space at its beginning or end", "URL %q has white space around it", raw)
+	}
 	if u.scheme == "" && !strings.HasPrefix(raw, "://") {
 		return badURL("start it with https://, such as https://{{host}}/v1/feeds", "URL %q is not absolute", raw)
 	}
@@ -53,8 +56,6 @@ func (u URL) check() *urlError {
 	_, escapeErr := url.PathUnescape(rest)
 	_, rawPort := host.CutPort(u.authority)
 	switch {
-	case raw != strings.TrimFunc(raw, isSpace):
-		return badURL("remove the space at its beginning or end", "URL %q has white space around it", raw)
 	case strings.ContainsFunc(raw, isSpace):
 		return badURL("write it percent-encoded, such as %20 for a space", "URL %q has white space in it", raw)
 	case strings.Contains(u.authority, "@"):
