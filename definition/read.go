@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"signpost"
@@ -107,11 +106,7 @@ func (d *decoder) readBasePath(root, n *tree.Node) {
 	}
 	path, err := routes.CleanBasePath(n.Text)
 	if err != nil {
-		hint := "such as / or /feeds"
-		if u := signpost.CutURL(n.Text); u.Scheme() != "" {
-			err, hint = fmt.Errorf("base path %q is a URL", n.Text), fmt.Sprintf("only the path: %s", strings.TrimRight("/"+strings.TrimLeft(u.Path(), "/"), " "))
-		}
-		d.add(RuleBasePath, hint, n, "%v", err)
+		d.add(RuleBasePath, "such as / or /feeds", n, "%v", err)
 		return
 	}
 	d.BasePath, d.basePathAt = path, n

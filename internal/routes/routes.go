@@ -62,6 +62,9 @@ func CleanBasePath(path string) (string, error) {
 	if path == "/" || path == "" {
 		return "/", nil
 	}
+	if u := signpost.CutURL(path); u.Scheme() != "" {
+		return "", fmt.Errorf("base path %q is a URL: write only its path, %q", path, "/"+strings.Trim(u.Path(), "/ "))
+	}
 	segments := strings.Split(base, "/")
 	if segments[0] != "" {
 		return "", fmt.Errorf("base path %q does not start with a slash: write %q", path, "/"+path)
