@@ -21,6 +21,8 @@ func Host(m signpost.Manifest, own string) string {
 		}
 		counts[u.Hostname()]++
 	}
+	delete(counts, "") // of malformed URLs
+
 	for _, e := range m.Endpoints { // in order, so that the first one wins a tie
 		if name := signpost.CutURL(e.URL).Hostname(); counts[name] > counts[most] && !strings.Contains(name, "{{") {
 			most = name
