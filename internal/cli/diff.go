@@ -192,8 +192,8 @@ func (s *diffSide) directory() bool {
 // served reports whether the side is a single served manifest.
 func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
 
-// compare returns the changes between OLD and NEW, and remarks for a comment. Errors in OLD do not prevent the
-// comparison. A path of OLD that does not exist at its git revision counts as no service, if that of NEW does not exist
+// compare returns the changes between OLD and NEW, and remarks for a comment. Errors in a definition that is OLD do not
+// prevent the comparison: nobody has registered what they are in. A path of OLD that does not exist at its git revision counts as no service, if that of NEW does not exist
 // there either.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
 	reader := c.reader()
@@ -206,6 +206,9 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 		return nil, nil, err
 	}
 	if n := len(old.errors); n > 0 {
+		if old.served() || old.errors[0].Rule == definition.RuleNotADefinition { // nothing in it can be read
+			return nil, nil, fmt.Errorf("%s cannot be read: %s", old.name, spell.Count(n, "error"))
+		}
 		remarks = []string{fmt.Sprintf("%s has %s: it is compared as far as it can be read", old.name, spell.Count(n, "error"))}
 	}
 	c.reportLines(remarks)
