@@ -148,12 +148,13 @@ func (e *explainer) colonInText() bool {
 	return b.value != "" && e.at > start && e.syntax(start, b.end, b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
 }
 
-// noColonAbove finds a line without a key above one that has one, unless it continues the plain text of a line above it.
+// noColonAbove finds a line without a key above one that has one, unless it continues the plain text of a line above it, or
+// both are list items, of which the second one is indented more.
 func (e *explainer) noColonAbove() bool {
 	b := e.above
 	owner := e.up(b, func(above blockLine) bool { return above.key != "" || above.item })
 	continues := owner.value != "" && b.indent > owner.indent
-	return b.number > 0 && b.key == "" && !continues && e.noColon(b)
+	return b.number > 0 && b.key == "" && !continues && !(b.item && e.line.item) && e.noColon(b)
 }
 
 // noColon reports a line that should have a key, unless it is text below | that is not indented.
