@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"signpost"
@@ -106,7 +107,8 @@ func (d *decoder) readBasePath(root, n *tree.Node) {
 	}
 	path, err := routes.CleanBasePath(n.Text)
 	if err != nil {
-		d.add(RuleBasePath, "such as / or /feeds", n, "%v", err)
+		what, right, _ := strings.Cut(err.Error(), ": write ")
+		d.add(RuleBasePath, "write "+right, n, "%s", what)
 		return
 	}
 	d.BasePath, d.basePathAt = path, n

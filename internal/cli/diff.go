@@ -193,8 +193,8 @@ func (s *diffSide) directory() bool {
 func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
 
 // compare returns the changes between OLD and NEW, and remarks for a comment. Errors in a definition that is OLD do not
-// prevent the comparison: nobody has registered what they are in. A path of OLD that does not exist at its git revision counts as no service, if that of NEW does not exist
-// there either.
+// prevent the comparison: nobody has registered what they are in. A path of OLD that does not exist at its git revision
+// counts as no service, if that of NEW does not exist there either.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
 	reader := c.reader()
 	old, err := c.readSide(ctx, reader, args[0])

@@ -63,7 +63,7 @@ func CleanBasePath(path string) (string, error) {
 		return "/", nil
 	}
 	if u := signpost.CutURL(path); u.Scheme() != "" {
-		return "", fmt.Errorf("base path %q is a URL: write only its path, %q", path, "/"+strings.Trim(u.Path(), "/ "))
+		return "", fmt.Errorf("base path %q is a URL: write only the path: /%s", path, strings.Trim(u.Path(), "/ "))
 	}
 	segments := strings.Split(base, "/")
 	if segments[0] != "" {
