@@ -85,21 +85,18 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if err != nil {
 		return err
 	}
-	var files []*definition.File
-	if f.fix {
-		files, err = c.fix(documents, opts, f)
-	} else {
-		files = source.ParseDefinitions(documents, opts)
-	}
-	if err != nil {
-		return err
-	}
+	files := source.ParseDefinitions(documents, opts)
 	besides, err := c.readRegistered(ctx, reader, f.registered, files...)
 	if err != nil {
 		return err
 	}
 	if err := checkFeatures("--feature", files, f.features); err != nil {
 		return err
+	}
+	if f.fix {
+		if files, err = c.fix(documents, opts, f); err != nil {
+			return err
+		}
 	}
 	findings := definition.LintTogether(files, filesOf(besides))
 	summary := ""
