@@ -185,6 +185,20 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// net/http ends its own half of a connection first, so that a client that is still sending gets the response.
+func TestHalfClose(t *testing.T) {
+	read := make(chan struct{})
+	conn := dial(t, start(t, func(_ http.ResponseWriter, r *http.Request) {
+		connOf(r).CloseWrite()
+		<-read
+	}))
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+	if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("the client reads: %v", err)
+	}
+	close(read)
+}
+
 // TestSplit checks heads, most of which net/http does not write today.
 func TestSplit(t *testing.T) {
 	testkit.Cases(t, "testdata/heads.golden", func(head string) string {
