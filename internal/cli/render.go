@@ -105,7 +105,7 @@ func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) erro
 	if err != nil {
 		return err
 	}
-	file := definition.Parse(document.Name, document.Text)
+	file := definition.Options{Features: f.features}.Parse(document.Name, document.Text)
 	all, err := c.compile([]*definition.File{file}, f.features)
 	if err != nil {
 		return err
@@ -142,7 +142,8 @@ func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) erro
 	return err
 }
 
-// compile returns the templates of definitions by version. If any has errors, it prints all findings.
+// compile returns the templates of definitions, parsed with the features, by version. If any has errors, it prints all
+// findings.
 func (c *CLI) compile(files []*definition.File, features []string) ([]map[string]*signpost.Template, error) {
 	if findings := definition.Lint(files...); hasErrors(findings) {
 		printFindings(c.Stderr, files, findings)
@@ -153,7 +154,7 @@ func (c *CLI) compile(files []*definition.File, features []string) ([]map[string
 	}
 	var all []map[string]*signpost.Template
 	for _, file := range files {
-		templates, err := file.Compile(source.KnownFeatures(file, features))
+		templates, err := file.Compile(nil)
 		if err != nil {
 			return nil, err
 		}
@@ -169,7 +170,7 @@ func (c *CLI) renderAll(ctx context.Context, args, hosts []string, f renderFlags
 	if err != nil {
 		return err
 	}
-	files := source.ParseDefinitions(documents, definition.Options{})
+	files := source.ParseDefinitions(documents, definition.Options{Features: f.features})
 	templates, err := c.compile(files, f.features)
 	if err != nil {
 		return err

@@ -45,7 +45,7 @@ func (p *publisher) prepareOne(d source.Document, s *served, trial *server.Handl
 			defect("the definition cannot be read: %v\n%s", cause, debug.Stack())
 		}
 	}()
-	file = definition.Parse(d.Name, d.Text)
+	file = definition.Options{Features: p.Features}.Parse(d.Name, d.Text)
 	if p.BasePath != "" {
 		file.BasePath = p.BasePath
 	}
@@ -59,7 +59,7 @@ func (p *publisher) prepareOne(d source.Document, s *served, trial *server.Handl
 		}
 	}
 	var err error
-	if service.Versions, err = file.Compile(source.KnownFeatures(file, p.Features)); err == nil {
+	if service.Versions, err = file.Compile(nil); err == nil {
 		err = trial.Publish(service)
 	}
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 
 	"signpost"
 	"signpost/definition"
@@ -42,7 +41,7 @@ func (s *Service) Load(features []string) {
 		features = nil
 	}
 	s.Host = signpost.HostPlaceholder
-	s.Versions = s.File.Readable(KnownFeatures(s.File, features))
+	s.Versions = s.File.Readable(features)
 	for i := range s.Versions {
 		s.Versions[i].Source = s.Name
 	}
@@ -66,14 +65,6 @@ func (s *Service) State() signpost.Service {
 		state.Host = s.Host
 	}
 	return state
-}
-
-// KnownFeatures returns the requested features that the file has; nil stays nil.
-func KnownFeatures(f *definition.File, features []string) []string {
-	if features == nil {
-		return nil
-	}
-	return slices.DeleteFunc(f.Features(), func(known string) bool { return !slices.Contains(features, known) })
 }
 
 // ServeFor resolves the versions for host. A manifest that was served for another host is converted.
