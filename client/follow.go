@@ -189,7 +189,7 @@ func (x *crawl) probeResults() (results []Result) {
 	told := make(map[*probe]bool)
 	for _, p := range x.endpoints {
 		r := p.result
-		notFound := p.status == http.StatusNotFound && !p.proxy
+		notFound := p.status == http.StatusNotFound && !p.proxy && !p.named
 		needsLink := p.req == nil && r.Cause == causeMissingValues && len(r.Params) > 0
 		if !notFound && !needsLink {
 			results = append(results, r)

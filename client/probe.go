@@ -35,6 +35,7 @@ type probe struct {
 	url      string         // of the request, wherever it is sent
 	sent     map[string]any // context values in the request
 	link     *link          // where its URL was found; nil for the URL of the endpoint itself
+	named    bool           // its URL is the feed in the endpoint's values
 
 	result   Result
 	status   int         // 0 if there is no complete response
@@ -161,7 +162,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	case l != nil:
 		call.Feed = l.text
 	case feed != "":
-		call.Feed, call.Modifiers = resolveFeed(e, feed), Defaults(e)
+		call.Feed, call.Modifiers, p.named = resolveFeed(e, feed), Defaults(e), true
 	default:
 		call.Params, call.Modifiers = make(map[string]string), Defaults(e)
 		for _, name := range placeholders {
@@ -338,6 +339,8 @@ func (p *probe) statusHint() string {
 		return "check that the value for " + strings.Join(sent, ", ") + " is still valid, and is the one that this endpoint expects"
 	case refused:
 		return "apps would get this, too: declare the context key that it needs, as the feature authentication does, or make it public"
+	case p.status == http.StatusNotFound && p.named:
+		return "correct the feed that is given for it"
 	case p.status == http.StatusNotFound && len(params) > 0 && p.link == nil:
 		p.result.Cause, p.result.Params = causeNotFound, params
 		return "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
