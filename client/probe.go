@@ -289,8 +289,8 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service", "the response is %s", status)
 	case p.dead():
 		p.set(Failed, p.statusHint(), "the response is %s", status)
-	case isJSON(declared) && len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated:
-		p.set(Failed, "send the feed; an empty feed is an object with an empty list", "%s with an empty body", status)
+	case len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated:
+		p.set(Failed, "send the feed; an empty JSON feed is an object with an empty list", "%s with an empty body", status)
 	case declared == signpost.MIMEForm:
 		p.set(Warned, "declare the type of the response",
 			"%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
