@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"signpost"
 	"signpost/internal/spell"
@@ -40,6 +41,8 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	switch {
 	case answer.Truncated:
 		add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
+	case !utf8.Valid(answer.Body):
+		add(Failed, "send UTF-8, as JSON requires", "the body is not UTF-8 text")
 	case !isObject:
 		add(Failed, `send a JSON object, such as {"entry": []}`, "the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(answer.Body)))
 	case isError(object):

@@ -32,7 +32,8 @@ import (
 //   - endpoints, a line for each: a URL, and fields that differ from a plain get endpoint,
 //   - responses, named by URL, by path if they are on every host, and by a request header that they depend on. They begin with
 //     a status and, if the response is not complete, with what happens: abort, cut, stall, endless. Feeds need only a body.
-//     BASE is the origin of the service, ORIGIN that of the app, MANIFEST the manifest of the endpoints.
+//     BASE is the origin of the service, ORIGIN that of the app, MANIFEST the manifest of the endpoints, LATIN1 a letter that is
+//     not UTF-8.
 //
 // Every address of a manifest in an archive is checked.
 func TestCheckServices(t *testing.T) {
@@ -190,7 +191,7 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	text = strings.ReplaceAll(text, "MANIFEST", `{"endpoints": {`+s.endpoints+`}}`)
-	text = strings.NewReplacer("BASE", base, "ORIGIN", req.Header.Get("Origin")).Replace(text)
+	text = strings.NewReplacer("BASE", base, "ORIGIN", req.Header.Get("Origin"), "LATIN1", "\xe9").Replace(text)
 	if !regexp.MustCompile(`^([0-9]{3}|abort|stall)\b`).MatchString(text) { // only a body
 		text = "200\nContent-Type: application/json\nAccess-Control-Allow-Origin: *\n\n" + text
 	}
