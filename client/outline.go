@@ -71,5 +71,5 @@ func isError(object map[string]any) bool {
 			return false
 		}
 	}
-	return object["error"] != nil || object["errors"] != nil
+	return object["error"] != nil || object["errors"] != nil || object["success"] == false
 }
