@@ -331,12 +331,17 @@ func (p *probe) statusHint() string {
 	}
 	params := signpost.CutURL(p.endpoint.URL).Placeholders()
 	refused := p.status == http.StatusUnauthorized || p.status == http.StatusForbidden
-	switch {
-	case refused && len(unsent) > 0:
+	var hints []string
+	if refused && len(sent) > 0 {
+		hints = append(hints, "check that the value for "+strings.Join(sent, ", ")+" is still valid, and is the one that this endpoint expects")
+	}
+	if refused && len(unsent) > 0 {
 		p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
-		return "it may need a key that the manifest declares as optional: " + strings.Join(unsent, ", ")
-	case refused && len(sent) > 0:
-		return "check that the value for " + strings.Join(sent, ", ") + " is still valid, and is the one that this endpoint expects"
+		hints = append(hints, "it may need a key that the manifest declares as optional: "+strings.Join(unsent, ", "))
+	}
+	switch {
+	case len(hints) > 0:
+		return strings.Join(hints, "; ")
 	case refused:
 		return "apps would get this, too: declare the context key that it needs, as the feature authentication does, or make it public"
 	case p.status == http.StatusNotFound && p.named:
