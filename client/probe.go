@@ -196,6 +196,8 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 		return p.set(Skipped, "give a value for "+strings.Join(needs, " and "), "it needs a value for %s", strings.Join(needs, ", "))
 	case unsent != "":
 		return p.set(Skipped, "", "%s", unsent)
+	case l != nil && refusal != "" && l.describe() != fmt.Sprintf("%q", l.text): // what no result may quote
+		return p.set(Skipped, "", "the link may repeat a context value, which is not sent because %s", refusal)
 	case owner != "" && call.Feed != "":
 		return p.set(Skipped, "name a feed that this endpoint answers for", "%s answers for the feed that is given for it", owner)
 	case owner != "":
