@@ -208,8 +208,9 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		if demanded {
 			d.notify("RELOADING=1")
 		}
+		before := len(d.Routes())
 		d.publisher.reload(demanded)
-		if demanded {
+		if demanded || len(d.Routes()) != before {
 			d.notify("READY=1")
 		}
 	})

@@ -33,11 +33,12 @@ func TestNotify(t *testing.T) {
 		}
 	}
 	source := newSource(t, "", http.StatusServiceUnavailable)
-	cmd := exec.Command("signpost", serveArgs([]string{source.URL, "--poll-interval", "1h"})...)
+	cmd := exec.Command("signpost", serveArgs([]string{source.URL, "--poll-interval", "100ms"})...)
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+env)
 	p := startCommand(t, cmd)
 	receive("READY=1\n", "STATUS=waiting for the first definition\n")
 	source.set(feeds("one", 1), http.StatusOK)
+	receive("READY=1\n", "STATUS=serving 1 manifests\n")
 	p.signal(t, syscall.SIGHUP)
 	receive("RELOADING=1\n")
 	receive("READY=1\n")
