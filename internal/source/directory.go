@@ -31,10 +31,10 @@ func (f file) read() (Document, error) {
 	return Document{Name: f.name, Path: f.path, Text: text}, nil
 }
 
-// readError names the path only once: errors of package os contain it as well.
+// readError names the path only once: errors of package os contain it as well, or that of a file below it.
 func readError(path string, err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathErr.Err
+		path, err = pathErr.Path, pathErr.Err
 	}
 	return fmt.Errorf("read definition %q: %w", path, err)
 }

@@ -103,6 +103,10 @@ func TestReadDirectoryLinks(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", arg, err, diff)
 		}
 	}
+	itself := filepath.Join(dir, "itself")
+	testkit.OK(t, os.Symlink("itself", itself))
+	_, err := new(Reader).Read(t.Context(), dir)
+	fails(t, "a file that cannot be read", err, fmt.Sprintf("read definition %q: too many levels", itself))
 }
 
 // TestReadPipes checks that a pipe is an error.
