@@ -109,8 +109,8 @@ func New(config Config) (*Daemon, error) {
 	return &Daemon{config: config, handler: handler, metrics: m, publisher: p, failed: make(chan error, 3)}, nil
 }
 
-// Load reads the definitions and publishes the good ones. If a remote source has no good definitions now, but some were
-// cached by an earlier run, these are published as well, and come second in the result.
+// Load reads the definitions and publishes the good ones. If a remote source has none or a bad one now, but some were cached
+// by an earlier run, these are published instead, and come second in the result.
 func (d *Daemon) Load(ctx context.Context) []Loaded {
 	var wg sync.WaitGroup
 	for _, remote := range d.publisher.remotes() {

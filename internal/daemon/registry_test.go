@@ -54,3 +54,31 @@ func TestRegistry(t *testing.T) {
 		t.Error("the password is in the log")
 	}
 }
+
+// TestRegistryRestart starts again while one of two definitions is bad: with a feature that push does not know about, two
+// keys are sent under one name. Its last good version comes from the cache.
+func TestRegistryRestart(t *testing.T) {
+	t.Parallel()
+	registry := registrytest.Start(t)
+	target, dir, cache := "oci://"+registry.PlainHost+"/team/feeds:prod", t.TempDir(), t.TempDir()
+	command := func(args ...string) *exec.Cmd {
+		cmd := exec.Command("signpost", args...)
+		cmd.Env = append(os.Environ(), "DOCKER_CONFIG="+registry.Config)
+		return cmd
+	}
+	start := func(name string) *process {
+		t.Helper()
+		text := strings.NewReplacer(`"versions"`, `"features": {"x": {"context_obj": [{"key": "a", "type": "ctx", "mapper": "bad"}]}}, "versions"`,
+			`"method"`, `"context_obj": [{"key": "b", "type": "ctx", "mapper": "`+name+`"}], "method"`).Replace(feeds(name, 1))
+		testkit.Write(t, filepath.Join(dir, "feeds.json"), text)
+		testkit.Write(t, filepath.Join(dir, "sport.json"), service("/sport", name, 1))
+		testkit.OK(t, command("push", dir, target).Run())
+		return startCommand(t, command(serveArgs([]string{target, "--poll-interval", "50ms", "--definition-cache", cache, "--feature", "x"})...))
+	}
+	start("good").stop(t)
+	p := start("bad")
+	waitFor(t, "the other definition", func() bool { return p.serves(t, "/sport"+manifestV1, "bad") })
+	if !p.serves(t, manifestV1, "good") {
+		t.Error("the last good version is not served")
+	}
+}

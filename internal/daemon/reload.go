@@ -180,12 +180,13 @@ func accept(all []*served) (services []server.Service) {
 	return services
 }
 
-// restore loads definitions of remote sources from the cache if there is no good one. It reports whether there were
-// any.
+// restore loads definitions of remote sources from the cache if there are none, or one of them is bad. It reports whether
+// there were any.
 func (p *publisher) restore() bool {
 	restored := false
 	for _, remote := range p.remotes() {
-		if p.serves(remote) {
+		bad := func(s *served) bool { return s.source == remote && s.current == nil && s.next == nil }
+		if p.serves(remote) && !slices.ContainsFunc(p.served, bad) {
 			continue
 		}
 		found, err := remote.Restore()
