@@ -119,9 +119,13 @@ func (c cursor) keyQuotes() (opening, closing string) {
 	return "", c.quote
 }
 
-// writeKey returns the text to insert for a key, up to the start of its value.
+// writeKey returns the text to insert for a key, up to the start of its value. The colon of a key that exists, and the
+// quotation mark that editors put behind an opening one, are there already.
 func (c cursor) writeKey(name string, collection bool) string {
 	opening, closing := c.keyQuotes()
+	if opening == "" && strings.HasPrefix(c.after, cmp.Or(closing, ":")) {
+		return name
+	}
 	if collection && c.owner.Style != tree.Flow && closing == "" {
 		return name + ":" // the value starts on the next line
 	}

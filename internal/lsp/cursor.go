@@ -48,6 +48,7 @@ type cursor struct {
 	json  bool
 	quote string // opening quotation mark of the word, or ""
 	start int    // offset of the word, after its quotation mark
+	after string // the text behind the cursor
 }
 
 // mark is put at the cursor before the text is parsed. It is a letter that nobody uses.
@@ -100,7 +101,7 @@ func (d *document) cursorIn(root *tree.Node, offset, line int) (cursor, bool) {
 	if at == nil || at.owner == nil || at.node.Style == tree.BlockText || !strings.Contains(at.node.Text, mark) {
 		return cursor{}, false
 	}
-	c := cursor{place: *at, json: d.isJSON()}
+	c := cursor{place: *at, json: d.isJSON(), after: d.text[offset:]}
 	switch c.node.Style {
 	case tree.DoubleQuoted:
 		c.quote = `"`
