@@ -255,6 +255,11 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	// An empty manifest is not told to add something to it.
 	p.register(serveText(t, `{"endpoints":{}}`))
 	p.waitText("#endpoint-blank", "This manifest has no endpoints.")
+
+	// Nobody can say how a context key of an unknown type is sent.
+	p.register(serveText(t, `{"endpoints":{"https://a.example/x":{"name":"X","method":"post","mime_type":"application/json",
+"context_obj":[{"key":"a","type":"header"},{"key":"b","type":"ctx","required":true}]}}}`))
+	p.waitText("body", "Not sent: Signpost does not know its type.")
 }
 
 func TestPageRegistersAndUpdates(t *testing.T) {

@@ -28,7 +28,7 @@ type contextField struct {
 	Type     string `json:"type"`
 	Required bool   `json:"required"`
 	SentAs   string `json:"sent_as"`
-	Sent     bool   `json:"sent"`    // false if a get request has no body for it
+	Sent     bool   `json:"sent"`    // false if a get request has no body for it, or its type is unknown
 	Feature  string `json:"feature"` // feature that adds it; empty if the endpoint declares it
 	About    string `json:"about"`   // from the catalogue of context keys
 }

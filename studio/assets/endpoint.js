@@ -238,7 +238,8 @@ function contextRow(at, item) {
     about: h("span", { class: "quiet about" }, h("span", { class: item.required ? "strong" : "" }, item.required ? "required" : "optional"),
       item.feature && [", from ", value(item.feature)], item.about && [h("br"), value(item.about)]),
     control: !item.sent
-      ? h("p", { class: "quiet", id }, `Not sent: it belongs in the body, and a ${at.endpoint.method.toUpperCase()} request has none.`)
+      ? h("p", { class: "quiet", id }, "Not sent: ",
+        item.type === "bodyParam" ? "it belongs in the body, and a GET request has none." : "Signpost does not know its type.")
       : h("div", { class: "row secret" },
         h("input", {
           ...plainText, id, type: masked ? "password" : "text", value: now.text, "aria-required": item.required ? "true" : undefined,
