@@ -63,7 +63,7 @@ base_path: /sports
 versions: {v1: {endpoints: {"https://{{host}}/v1/matches": {name: Matches, method: GET, mime_type: aplication/json}}}}
 `
 
-// showFour shows four services, one of them broken and one changed.
+// showFour shows four services, one of them broken and one changed, which has a warning besides.
 func showFour(s *studio.Studio) {
 	simple := func(title, path string) string {
 		return fmt.Sprintf("service: %s\nbase_path: /%s\nversions: {v1: {endpoints: {\"https://{{host}}/v1/%s\": {name: %s, method: get, mime_type: application/json}}}}\n",
@@ -71,7 +71,7 @@ func showFour(s *studio.Studio) {
 	}
 	files := []studio.File{file("feeds.yaml", riskyYAML), file("news.yaml", simple("News", "news")), file("sports.yaml", brokenYAML), file("radio.yaml", simple("Radio", "radio"))}
 	s.SetFiles(files...)
-	files[1] = file("news.yaml", strings.Replace(simple("News", "news"), "method: get", "method: post", 1))
+	files[1] = file("news.yaml", "enable: [authentication]\n"+strings.Replace(simple("News", "news"), "method: get", "method: post", 1))
 	s.SetFiles(files...)
 }
 

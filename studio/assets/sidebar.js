@@ -76,11 +76,11 @@ function serviceMarks(s) {
   const errors = s.findings.filter((f) => f.severity === "error").length;
   if (!s.judged) return h("span", { class: "mark quiet" }, "overlap only");
   if (s.failure || state.failures["source:" + s.id]) return h("span", { class: "mark bad" }, s.kind === "address" ? "failed" : "not read");
-  if (s.findings.length) return h("span", { class: "mark " + (errors ? "bad" : "notable") }, count(s.findings.length, "problem"));
-  if (s.changes.length) {
-    const kind = s.changes.some((c) => c.level === "breaking") ? "bad" : "notable";
-    return h("span", { class: "mark " + kind }, count(s.changes.length, "change"));
+  const breaking = s.changes.some((c) => c.level === "breaking");
+  if (errors || (s.findings.length && !breaking)) {
+    return h("span", { class: "mark " + (errors ? "bad" : "notable") }, count(s.findings.length, "problem"));
   }
+  if (s.changes.length) return h("span", { class: "mark " + (breaking ? "bad" : "notable") }, count(s.changes.length, "change"));
   const lost = losses(s).length;
   return lost > 0 && h("span", { class: "mark bad" }, `${lost} with lost keys`);
 }
