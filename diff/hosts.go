@@ -55,15 +55,21 @@ func (h *hosts) serve(s signpost.Service, known map[string]bool) signpost.Servic
 	return s
 }
 
-// reopen returns a URL with {{host}} in place of the host that it was served for. A host that only contains that one, such
-// as cdn.feeds.example.com, may belong to somebody else: {{host}} was a part of it if the other state has such a URL.
+// reopen returns a URL with {{host}} in place of the host that it was served for. If the other state has only the URL itself,
+// it names the host literally. A host that only contains that one, such as cdn.feeds.example.com, may belong to somebody
+// else: {{host}} was a part of it if the other state has such a URL.
 func reopen(url, host string, known func(string) bool) string {
 	u := signpost.CutURL(url)
 	open := u.WithAuthority(strings.ReplaceAll(u.Authority(), host, signpost.HostPlaceholder)).String()
-	if !known(url) && known(open) {
+	own := served.Unresolve(url, host)
+	switch {
+	case known(own):
+	case known(url):
+		return url
+	case known(open):
 		return open
 	}
-	return served.Unresolve(url, host)
+	return own
 }
 
 // open returns a URL with {{host}}, as its definition has it. If it is only in a served manifest, this is a guess.

@@ -58,9 +58,9 @@ func TestDiffHosts(t *testing.T) {
 	}
 }
 
-// A third party keeps its URL, even if it contains the host that a manifest was served for.
+// A third party keeps its URL, even if it contains the host that a manifest was served for, or is that host.
 func TestDiffHostsOfThirdParties(t *testing.T) {
-	third := v1(feed("https://{{host}}/feeds"), feed("https://cdn.example.com/feeds"))
+	third := v1(feed("https://{{host}}/feeds"), feed("https://cdn.example.com/feeds"), feed("https://example.com/films"))
 	for _, hosts := range [][2]string{{"example.com", "staging.example.net"}, {"staging.example.net", "example.com"}} {
 		if changes := diff.Diff(servedFor(t, hosts[0], third), servedFor(t, hosts[1], third)); len(changes) > 0 {
 			t.Errorf("served for %q: %v", hosts, changes)
