@@ -8,17 +8,29 @@ import (
 )
 
 // lower makes the removal of a part notable if it was deprecated and its last day is over, and says so in the message.
-// The deprecation of a version covers its endpoints, and that of an endpoint its modifiers.
+// The deprecation of a version covers its endpoints, and that of an endpoint its modifiers. A service is deprecated if all of
+// its versions are.
 func (d *differ) lower(c *Change) {
+	today := time.Now()
 	part := signpost.Part{Version: c.Version, Endpoint: c.Written}
 	switch c.Rule {
+	case ChangeServiceRemoved:
+		over := len(d.deprecations) > 0
+		for version := range c.Old.(map[string]signpost.Manifest) {
+			found := d.deprecations[signpost.Part{Version: version}]
+			over = over && found != nil && found.Over(today)
+		}
+		if over {
+			c.Level = Notable
+			c.Message += "; all of them were deprecated, and their last day is over"
+		}
+		return
 	case ChangeVersionRemoved, ChangeEndpointRemoved:
 	case ChangeModifierRemoved:
 		part.Modifier = c.Old.(signpost.Modifier).ID
 	default:
 		return
 	}
-	today := time.Now()
 	var own *signpost.Deprecation
 	for _, part := range []signpost.Part{part, {Version: part.Version, Endpoint: part.Endpoint}, {Version: part.Version}} {
 		found := d.deprecations[part]

@@ -96,6 +96,7 @@ func compare(olds, news []signpost.Service, others []signpost.Version, name func
 				d.takenOverBy(at)
 			}
 		case s.new == nil:
+			d.deprecations = s.old.Deprecations
 			hint := ""
 			if to := added[urls(s.old)]; to != "" {
 				hint = fmt.Sprintf("; perhaps moved to %q, which has the same endpoints", to)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"signpost"
 	"signpost/diff"
@@ -39,9 +40,12 @@ func serviceCases() []serviceCase {
 	const films, sport, below = "https://{{host}}/films/v1/feeds", "https://{{host}}/sport/v1/feeds", "https://{{host}}/films/v1/feeds/sport"
 	first, second := service("/films", feed(films)), service("/sport", feed(sport))
 	one, two := services(first), services(first, second)
+	deprecated := second
+	deprecated.Deprecations = map[signpost.Part]*signpost.Deprecation{{Version: "v1"}: {Until: time.Date(2020, 6, 30, 0, 0, 0, 0, time.UTC)}}
 	return []serviceCase{
 		{"nothing", two, services(second, first), nil},
 		{"service removed", two, one, nil},
+		{"deprecated service removed", services(first, deprecated), one, nil},
 		{"service added", one, two, nil},
 		{"base path of one of two", two, services(first, service("/sports", feed(sport))), nil},
 		{"endpoint changed", two, services(first, service("/sport", named(sport, "Sport"))), nil},
