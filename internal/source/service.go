@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type Service struct {
 	Name    string
 	File    *definition.File
 	Served  bool     // a manifest: a single version with features applied and, usually, the host filled in
+	Blank   bool     // the document has no text, as if what should have written it had failed
 	Address *url.URL // where a manifest was fetched; nil if it was not fetched
 
 	Versions []signpost.Version
@@ -30,7 +32,7 @@ type Service struct {
 
 // NewService parses a document.
 func NewService(d Document) *Service {
-	return &Service{Name: d.Name, File: d.Parse(), Served: d.Manifest(), Address: d.Address}
+	return &Service{Name: d.Name, File: d.Parse(), Served: d.Manifest(), Blank: len(bytes.TrimSpace(d.Text)) == 0, Address: d.Address}
 }
 
 // Load fills in the versions with features applied, as far as they could be read; nil means the features that the definition
