@@ -80,7 +80,8 @@ func TestURLs(t *testing.T) {
 		if len(findings) == 0 {
 			u = cut
 		}
-		if parsed, err := signpost.ParseURL(raw); parsed != u || (err == nil) != (len(findings) == 0) {
+		parsed, err := signpost.ParseURL(raw)
+		if parsed != u || (err == nil) != (len(findings) == 0) || err != nil && err.Error() != findings[0].Message {
 			t.Errorf("%q is parsed as %q, %v", raw, parsed, err)
 		}
 		if len(findings) > 0 {

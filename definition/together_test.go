@@ -48,6 +48,8 @@ versions:
 		{"lint with another service", files{definitionOf(feeds), other()}, files{manifest(served)}, []string{lost}},
 		{"check with another service", files{manifest(served)}, files{definitionOf(feeds), other()}, []string{address + " overlap-drops-context"}},
 		{"studio with another service", files{other(), definitionOf(feeds), manifest(served)}, nil, []string{lost}},
+		{"lint after a deployment with half of it", files{definitionOf(feeds + "      https://{{host}}/feeds/v1/more: {name: More, method: get, mime_type: application/json}\n" +
+			"      https://{{host}}/feeds/v1/most: {name: Most, method: get, mime_type: application/json}\n")}, files{manifest(served)}, nil},
 		{"another name", files{definitionOf(strings.Replace(feeds, "name: All", "name: Everything", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
 		{"another base path", files{definitionOf(strings.Replace(feeds, "base_path: /feeds", "base_path: /films", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
 		{"a saved manifest", files{definitionOf(feeds)}, files{definition.ParseManifest("feeds.json", []byte(served))}, []string{"feeds.yaml registered-twice"}},

@@ -34,7 +34,7 @@ func service(name string) string { return "service: " + name + "\n" + definition
 // repository returns a repository with definitions and other files in its root and in packages/feeds.
 func repository(t *testing.T) string {
 	t.Helper()
-	dir := tree(t, map[string]string{"feeds.yaml": service("root"), "packages/feeds/feeds.yaml": service("package"), "packages/feeds/sub/more.yaml": service("more"), "plain.yaml": service("plain"),
+	dir := tree(t, map[string]string{"feeds.yaml": service("root"), "packages/feeds/feeds.yaml": service("package"), "packages/feeds/sub/more.yaml": service("more"), "plain.yaml": service("plain"), "others/x.yaml": "a: b\n",
 		"packages/feeds/package.json": `{"name": "x"}`, "packages/feeds/node_modules/x.yaml": service("x"), "packages/feeds/.hidden.yaml": service("x")})
 	testkit.OK(t, os.Symlink("feeds.yaml", filepath.Join(dir, "packages", "feeds", "link.yaml")))
 	git(t, dir, "init", "-q", "-b", "main")

@@ -43,8 +43,12 @@ func TestReadAddress(t *testing.T) {
 	}))
 	defer server.Close()
 	d, err := new(Reader).ReadOne(t.Context(), server.URL+"/v1/endpoints-manifest?token=s3cr3t")
-	if err != nil || strings.Contains(d.Name, "s3cr3t") || d.Path != "endpoints-manifest" || !d.Manifest() || d.Address.Path != "/v1/endpoints-manifest" {
+	if err != nil || strings.Contains(d.Name, "s3cr3t") || d.Path != "endpoints-manifest" || !d.Manifest() || d.ID() != d.Name || d.Address.Path != "/v1/endpoints-manifest" {
 		t.Errorf("%+v, %v", d, err)
+	}
+	s := NewService(d)
+	if s.Load([]string{"geo-restriction"}); len(s.Versions[0].Manifest.Endpoints[0].ContextObj) > 0 {
+		t.Errorf("a feature was added to a manifest that was served without it: %+v", s.Versions)
 	}
 	var argument *ArgumentError
 	if _, err := new(Reader).Read(t.Context(), "https://a.example"); !errors.As(err, &argument) {

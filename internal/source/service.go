@@ -39,9 +39,6 @@ func NewService(d Document) *Service {
 // enables. Unknown ones are ignored. A served manifest already contains its features, and may have what [Errors] calls
 // foreign; its version and host are set as far as they are known.
 func (s *Service) Load(features []string) {
-	if s.Served {
-		features = nil
-	}
 	s.Host = signpost.HostPlaceholder
 	s.Versions = s.File.Readable(features)
 	for i := range s.Versions {
