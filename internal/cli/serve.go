@@ -50,8 +50,8 @@ func (c *CLI) serveCommand() *cobra.Command {
 		Short: "Publish manifests over HTTP",
 		Long: `Serve publishes the manifest of every version of every definition, at {base_path}/{version}/endpoints-manifest.
 SOURCE is a file, a directory, an http(s) URL, or oci://HOST/REPOSITORY:TAG for definitions that signpost push has
-stored in a registry. Directories are searched recursively; URLs and registries are polled. Without an argument, serve
-publishes a built-in example.
+stored in a registry. Directories are searched recursively; URLs and registries are polled. - for standard input and
+REV:path for a git revision are read once. Without an argument, serve publishes a built-in example.
 
 When definitions change, serve reloads them atomically. If one has an error, serve logs it and keeps serving the
 last good version. SIGHUP reloads immediately; SIGTERM finishes in-flight requests and exits.
@@ -117,7 +117,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	for _, warning := range c.warnings {
 		log.Warn(warning)
 	}
-	if err := f.complete(args, log, c.transport); err != nil {
+	if err := f.complete(args, c.Stdin, log, c.transport); err != nil {
 		return err
 	}
 	f.config.LogWriter = out
@@ -181,7 +181,7 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 }
 
 // complete checks the flags, and fills in the rest of the config.
-func (f *serveFlags) complete(args []string, log *slog.Logger, transport http.RoundTripper) (err error) {
+func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, transport http.RoundTripper) (err error) {
 	config := &f.config
 	config.Log, config.Version, config.ACME.Transport = log, buildVersion(), transport
 	for _, flag := range []struct {
@@ -220,7 +220,7 @@ func (f *serveFlags) complete(args []string, log *slog.Logger, transport http.Ro
 		return usageErrorf("--poll-interval: %v is not a positive duration, such as %v", config.PollInterval, daemon.DefaultPollInterval)
 	}
 	config.Sources, err = source.Follow(args, source.Options{
-		CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
+		Stdin: stdin, CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
 		Note: func(message string) { log.Info(message) },
 	})
 	return err

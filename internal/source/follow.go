@@ -1,6 +1,8 @@
 package source
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,6 +21,7 @@ type Source interface {
 
 // Options configure how sources are followed.
 type Options struct {
+	Stdin     io.Reader         // contents of "-"; nil means empty
 	CacheDir  string            // caches the last good state of remote sources for the next start; empty disables that
 	UserAgent string            // for requests to remote sources; empty means "signpost"
 	Transport http.RoundTripper // for these requests; nil means http.DefaultTransport
@@ -28,11 +31,12 @@ type Options struct {
 }
 
 // Follow returns the sources that the arguments name: files, directories, URLs of definitions, and artifacts in OCI
-// registries.
+// registries. What never changes, standard input and git revisions, is read now.
 func Follow(args []string, opts Options) ([]Source, error) {
 	if opts.Note == nil {
 		opts.Note = func(string) {}
 	}
+	reader := &Reader{Stdin: opts.Stdin, Note: opts.Note}
 	var all []Source
 	for i, arg := range args {
 		switch {
@@ -49,8 +53,14 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if err != nil {
 				return nil, err
 			}
-			a.keep = (&Reader{Note: opts.Note}).keepDefinitions
+			a.keep = reader.keepDefinitions
 			all = append(all, newRemote(arg, opts.CacheDir, a.fetch))
+		case arg == Stdin || isRevision(arg):
+			documents, err := reader.Read(context.Background(), arg)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, &Fixed{Label: Shown(arg), Documents: documents})
 		default:
 			all = append(all, &local{path: arg, note: opts.Note})
 		}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"signpost/definition"
+	"signpost/internal/testkit"
 )
 
 func TestReadStdin(t *testing.T) {
@@ -33,6 +35,24 @@ func TestReadStdin(t *testing.T) {
 	cancel(errors.New("stopped"))
 	if _, err := (&Reader{Stdin: never}).Read(ctx, Stdin); err == nil || err.Error() != `read definition "<stdin>": stopped` {
 		t.Error(err)
+	}
+}
+
+// Standard input and a revision are followed as they are now.
+func TestFollowWhatNeverChanges(t *testing.T) {
+	t.Chdir(repository(t))
+	sources := testkit.Must(Follow([]string{Stdin, "HEAD:feeds.yaml"}, Options{Stdin: strings.NewReader(service("typed"))}))(t)
+	write(t, service("later"), "feeds.yaml")
+	for i, want := range []string{"<stdin>, stdin.yaml, service: typed", "HEAD:feeds.yaml, feeds.yaml, service: root"} {
+		for _, first := range []bool{true, false} {
+			documents, changed, err := sources[i].Read()
+			if err != nil || changed != first || servicesIn(documents) != want {
+				t.Errorf("%q, changed %v, %v", servicesIn(documents), changed, err)
+			}
+		}
+	}
+	if _, err := Follow([]string{"HEAD:none.yaml"}, Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a path that does not exist: %v", err)
 	}
 }
 

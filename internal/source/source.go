@@ -174,10 +174,16 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 	if IsRegistry(arg) {
 		return r.readRegistry(ctx, arg)
 	}
-	if _, err := os.Stat(arg); err != nil && strings.Contains(arg, ":") {
+	if isRevision(arg) {
 		return r.readRevision(ctx, arg)
 	}
 	return r.readFiles(arg)
+}
+
+// isRevision reports whether an argument that is no address is REV:path, and not the name of a file.
+func isRevision(arg string) bool {
+	_, err := os.Stat(arg)
+	return err != nil && strings.Contains(arg, ":")
 }
 
 // readStdin has no timeout: somebody may be typing.
