@@ -40,8 +40,26 @@ func Align(old, new *Service) (host string, notes []string, err error) {
 		if note := alignVersions(pair[0], pair[1]); note != "" {
 			notes = append(notes, note)
 		}
+		if note := otherBasePath(pair[0], pair[1]); note != "" {
+			notes = append(notes, note)
+		}
 	}
 	return host, notes, nil
+}
+
+// otherBasePath notes that the address of a manifest is not below the base path that a definition sets. That is no change by
+// itself: a proxy may map one to the other.
+func otherBasePath(manifest, definition *Service) (note string) {
+	declared := definition.File.BasePath
+	if manifest.Address == nil || definition.Served || declared == "/" || declared == "" {
+		return ""
+	}
+	base, _, ok := routes.Parse(manifest.Address.Path)
+	if !ok || base == declared {
+		return ""
+	}
+	return fmt.Sprintf("%s has the base path %s and %s has %s: if no proxy maps one to the other, the address of the manifest changes",
+		manifest.Name, base, definition.Name, declared)
 }
 
 // alignVersions reduces other to one version if one is a manifest: the version of the manifest or, if unknown, the one
