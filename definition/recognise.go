@@ -22,6 +22,9 @@ func isMark(name string, object bool) bool {
 }
 
 var (
+	// preamble matches the comments, directives and separators in front of YAML.
+	preamble = regexp.MustCompile(`^(?:[ \t]*(?:(?:#|%|---).*)?\r?\n)*`)
+
 	// blockField matches a top-level field of block YAML, and whether its value is on the same line. Unlike parsing, this
 	// also recognises a definition with a syntax error.
 	blockField = regexp.MustCompile(`^["']?([A-Za-z_]+)["']?[ \t]*:(?:[ \t]+([^\s#{])|\s|$)`)
@@ -37,7 +40,7 @@ func IsDefinition(name string, text []byte) bool {
 	if len(text) == 0 {
 		return true
 	}
-	if text[0] == '{' {
+	if bytes.HasPrefix(text[len(preamble.Find(text)):], []byte("{")) {
 		doc := tree.Parse(text, isJSON(name, text))
 		return doc.Failed() && flowField.Match(text) || doc.Root != nil && formatOf(doc.Root) == nil
 	}
@@ -66,9 +69,6 @@ var unknownFormat = format{hint: "a definition has versions: {v1: {endpoints: {â
 
 // formatOf returns the format of a file that is not a definition, and nil if it is one.
 func formatOf(root *tree.Node) *format {
-	if len(root.Fields) == 0 && root.Kind == tree.Object {
-		return nil // {} is an empty definition
-	}
 	is := &unknownFormat
 	for _, f := range root.Fields {
 		if isMark(f.Key.Text, f.Value.Kind == tree.Object) {
