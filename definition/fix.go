@@ -35,12 +35,14 @@ func (f *File) listOf(at *tree.Node) (hint string, fix *signpost.Fix) {
 	var names, texts []string
 	certain := true
 	for name := range strings.SplitSeq(at.Text, ",") {
-		name = strings.TrimSpace(name)
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
 		text, ok := at.Write(name)
 		names, texts = append(names, name), append(texts, text)
-		certain = certain && ok && name != "" && !strings.Contains(name, " ")
+		certain = certain && ok && !strings.Contains(name, " ")
 	}
-	if certain {
+	if certain && len(names) > 0 {
 		fix = f.write(at, "["+strings.Join(texts, ", ")+"]")
 	}
 	return "write [" + strings.Join(names, ", ") + "]", fix

@@ -36,7 +36,7 @@ func TestDiffHosts(t *testing.T) {
 		versions = cloneVersions(versions)
 		for _, v := range versions {
 			for i, e := range v.Manifest.Endpoints {
-				v.Manifest.Endpoints[i].URL = strings.Replace(e.URL, "://{{host}}", "://cdn.{{host}}", 1)
+				v.Manifest.Endpoints[i].URL = strings.Replace(e.URL, "://{{host}}", "://cdn.{{host}}:8443", 1)
 			}
 		}
 		return versions

@@ -36,6 +36,7 @@ func write(t *testing.T, text string, path ...string) {
 var services = map[string]string{
 	"b.yaml":                         definitionText,
 	"a/feeds.yml":                    definitionText,
+	"a-b.yaml":                       definitionText,
 	"a/deep/er/media.json":           `{"versions": {}}`,
 	"a/broken.json":                  `{"versions": {`,
 	"a/empty.yaml":                   "",
@@ -64,11 +65,11 @@ func TestReadDirectory(t *testing.T) {
 	var notes []string
 	r := Reader{Note: func(message string) { notes = append(notes, strings.ReplaceAll(message, dir+"/", "")) }}
 	documents := testkit.Must(r.Read(t.Context(), dir))(t)
-	want := []string{"a/broken.json", "a/deep/er/media.json", "a/empty.yaml", "a/feeds.yml", "b.yaml", "only-a-path.yaml"}
+	want := []string{"a-b.yaml", "a/broken.json", "a/deep/er/media.json", "a/empty.yaml", "a/feeds.yml", "b.yaml", "only-a-path.yaml"}
 	if diff := cmp.Diff(want, pathsOf(documents)); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)
 	}
-	if name := documents[1].Name; name != filepath.Join(dir, "a/deep/er/media.json") {
+	if name := documents[2].Name; name != filepath.Join(dir, "a/deep/er/media.json") {
 		t.Errorf("its name is %s", name)
 	}
 	wantNotes := []string{"skipped docker-compose.yml: not a definition", "skipped package.json: not a definition", "skipped saved/manifest.json: not a definition"}
@@ -82,7 +83,9 @@ func TestReadDirectory(t *testing.T) {
 	if diff := cmp.Diff([]string{"package.json", "manifest.json"}, pathsOf(documents)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	_, err := r.ReadOne(t.Context(), filepath.Join(dir, "a"))
+	_, err := r.Read(t.Context(), filepath.Join(dir, "none.yaml"))
+	fails(t, "a file that does not exist", err, "none.yaml\": no such file or directory")
+	_, err = r.ReadOne(t.Context(), filepath.Join(dir, "a"))
 	fails(t, "one of several", err, "holds 4 definitions: name one of them")
 	testkit.Must(r.Read(t.Context(), filepath.Join(dir, ".git"), filepath.Join(dir, "node_modules")))(t) // named explicitly
 }
