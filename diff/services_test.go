@@ -66,7 +66,12 @@ func serviceCases() []serviceCase {
 func TestDiffServices(t *testing.T) {
 	var out strings.Builder
 	for _, test := range serviceCases() {
-		fmt.Fprintf(&out, "# %s\n%s\n", test.name, report(t, test.changes()))
+		changes := test.changes()
+		fmt.Fprintf(&out, "# %s\n%s\n", test.name, report(t, changes))
+		for i := range test.others {
+			test.others[i].Source = "as another command names it"
+		}
+		testkit.Equal(t, test.name+": fingerprints", identities(test.changes()), identities(changes))
 	}
 	testkit.Golden(t, filepath.Join("testdata", "services.golden"), out.String())
 }
