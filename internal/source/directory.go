@@ -42,7 +42,8 @@ func readError(path string, err error) error {
 var errNoDefinitions = errors.New("the directory holds no .yaml, .yml or .json file that is a definition")
 
 // candidate reports whether a file below a directory may be a definition, judging by its path. It skips hidden files
-// and directories, which a mounted Kubernetes ConfigMap contains, as well as Node.js packages and JSON schemas.
+// and directories, which a mounted Kubernetes ConfigMap contains, lost+found of a mounted volume, Node.js packages and JSON
+// schemas.
 func candidate(below string) bool {
 	if slices.ContainsFunc(strings.Split(below, "/"), skipped) {
 		return false
@@ -51,7 +52,9 @@ func candidate(below string) bool {
 }
 
 // skipped reports whether to skip a file or directory of this name, with everything in it.
-func skipped(name string) bool { return strings.HasPrefix(name, ".") || name == "node_modules" }
+func skipped(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "node_modules" || name == "lost+found"
+}
 
 // list returns the file of a name, or the files in and below a directory that may be definitions, sorted by path, with the
 // directories to watch for changes: for a file its parent, because a watch on the file is lost when the file is replaced. It

@@ -50,6 +50,7 @@ var services = map[string]string{
 	".git/x.yaml":                    definitionText,
 	"node_modules/pkg/versions.yaml": definitionText,
 	"a/node_modules/x.json":          `{"versions": {}}`,
+	"lost+found/x.yaml":              definitionText,
 }
 
 func pathsOf(documents []Document) []string {
