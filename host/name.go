@@ -49,9 +49,7 @@ func checkName(name string) error {
 		return &Error{name, fmt.Sprintf("contains %q", r), `use letters, digits, "-", "_" and "."`}
 	}
 	const labelRemedy = "each part between two dots has 1 to 63 characters"
-	last := ""
 	for label := range strings.SplitSeq(name, ".") {
-		last = label
 		switch {
 		case label == "":
 			return &Error{name, "has nothing between two dots", labelRemedy}
@@ -61,7 +59,7 @@ func checkName(name string) error {
 			return &Error{name, fmt.Sprintf("has a hyphen at the beginning or end of %q", label), "put a letter or a digit there"}
 		}
 	}
-	if isNumber(last) { // clients treat such a name as an IPv4 address
+	if isNumber(name[strings.LastIndexByte(name, '.')+1:]) { // clients treat such a name as an IPv4 address
 		if _, err := netip.ParseAddr(name); err != nil {
 			return &Error{name, "is not an IPv4 address", "write four numbers from 0 to 255, such as 192.0.2.1"}
 		}
@@ -82,15 +80,10 @@ func notInName(r rune) bool {
 
 // address returns the IP address if host is one, and otherwise the zero value.
 func address(host string) netip.Addr {
-	inner, bracketed := strings.CutPrefix(host, "[")
-	if bracketed {
-		var closed bool
-		if inner, closed = strings.CutSuffix(inner, "]"); !closed {
-			return netip.Addr{}
-		}
-	}
+	inner := strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	brackets := len(host) - len(inner)
 	addr, err := netip.ParseAddr(inner)
-	if err != nil || addr.Is6() != bracketed || addr.Zone() != "" {
+	if err != nil || addr.Is6() && brackets != 2 || addr.Is4() && brackets != 0 || addr.Zone() != "" {
 		return netip.Addr{}
 	}
 	return addr
