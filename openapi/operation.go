@@ -58,23 +58,21 @@ func (im *importer) collect(path tree.Field) {
 	case item != path.Value && len(path.Value.Fields) > 1:
 		im.note(path.Key, "path %q: fields next to $ref are ignored", key)
 	}
-	add := func(method string, f tree.Field) {
-		target, err := im.deref(f.Value)
-		if err != nil {
-			target = f.Value
+	var operations []tree.Field
+	for _, method := range methods {
+		if key, value := item.Field(method); key != nil {
+			operations = append(operations, tree.Field{Key: key, Value: value})
 		}
-		op := &operation{im: im, label: oneLine(strings.ToUpper(method) + " " + key), method: method, path: key, item: item, key: f.Key, node: target, err: err}
+	}
+	operations = append(operations, im.fields(get(item, "additionalOperations"))...) // of OpenAPI 3.2
+	for _, f := range operations {
+		method := f.Key.Text
+		node, err := im.deref(f.Value)
+		op := &operation{im: im, label: oneLine(strings.ToUpper(method) + " " + key), method: method, path: key,
+			item: item, key: f.Key, node: cmp.Or(node, f.Value), err: err}
 		if im.isChosen(op) {
 			im.operations = append(im.operations, op)
 		}
-	}
-	for _, method := range methods {
-		if key, value := item.Field(method); key != nil {
-			add(method, tree.Field{Key: key, Value: value})
-		}
-	}
-	for _, f := range im.fields(get(item, "additionalOperations")) { // of OpenAPI 3.2
-		add(f.Key.Text, f)
 	}
 }
 
