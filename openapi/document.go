@@ -146,8 +146,7 @@ func (im *importer) read(path string) ([]byte, error) {
 	default:
 		content, err = fs.ReadFile(im.opts.Files, path)
 	}
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err // the reference already names the path
 	}
 	return content, err

@@ -63,9 +63,6 @@ func (im *importer) newNote(at *tree.Node, operation, format string, args ...any
 	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
 }
 
-// notef adds a note about a place in the document.
-type notef = func(at *tree.Node, format string, args ...any)
-
 // note adds a note about the document as a whole.
 func (im *importer) note(at *tree.Node, format string, args ...any) {
 	im.notes = append(im.notes, im.newNote(at, "", format, args...))

@@ -49,7 +49,7 @@ func (im *importer) addContext(op *operation) {
 }
 
 // noteSecurity notes the security schemes without a context key. Only the deployment knows which key carries a token.
-func (im *importer) noteSecurity(note notef, owner *tree.Node) {
+func (im *importer) noteSecurity(note func(*tree.Node, string, ...any), owner *tree.Node) {
 	names := slices.Concat(im.alternatives(owner)...)
 	names = slices.DeleteFunc(names, func(name string) bool { return im.opts.Context[name] != "" })
 	slices.Sort(names)
