@@ -18,7 +18,7 @@ func (s *server) codeAction(doc *document, in placeParams) (any, error) {
 		}
 		edits := doc.edits(f.Fix)
 		// If a fix touches the one before, it is offered again after that has been applied.
-		if len(all) == 0 || edits[0].Range.Start.compare(all[len(all)-1].Range.End) > 0 {
+		if len(all) == 0 || doc.offset(edits[0].Range.Start) > doc.offset(all[len(all)-1].Range.End) {
 			all = append(all, edits...)
 		}
 		if start, end := doc.extent(f); start > to || end < from || !wants(in.Context.Only, quickFix) {

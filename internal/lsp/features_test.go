@@ -297,7 +297,7 @@ func TestOutline(t *testing.T) {
 func apply(text, path string, edit workspaceEdit) string {
 	doc := newDocument(uriOf(path), 1, text)
 	edits := edit.Changes[doc.uri]
-	slices.SortFunc(edits, func(a, b textEdit) int { return b.Range.Start.compare(a.Range.Start) })
+	slices.SortFunc(edits, func(a, b textEdit) int { return doc.offset(b.Range.Start) - doc.offset(a.Range.Start) })
 	for _, e := range edits {
 		text = text[:doc.offset(e.Range.Start)] + e.NewText + text[doc.offset(e.Range.End):]
 	}

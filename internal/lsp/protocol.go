@@ -1,7 +1,5 @@
 package lsp
 
-import "cmp"
-
 // These are the messages of the Language Server Protocol 3.17 that Signpost uses, reduced to the fields that it reads
 // and writes.
 
@@ -9,10 +7,6 @@ import "cmp"
 type position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`
-}
-
-func (p position) compare(q position) int {
-	return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.Character, q.Character))
 }
 
 // span is a range of a document. The protocol calls it Range.
