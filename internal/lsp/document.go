@@ -25,7 +25,8 @@ type document struct {
 	last *document               // the last version that parsed, if this one does not
 }
 
-// newDocument returns a document. A byte order mark is not part of the text, for editors as for the tree.
+// newDocument returns a document. One that is not open in the editor has its path instead of a URI. A byte order mark is
+// not part of the text, for editors as for the tree.
 func newDocument(uri string, version int, text string) *document {
 	d := &document{uri: uri, path: pathOf(uri), version: version, text: strings.TrimPrefix(text, tree.ByteOrderMark)}
 	d.lines = tree.Positions([]byte(d.text), false)
@@ -118,13 +119,4 @@ func pathOf(uri string) string {
 		path = strings.TrimPrefix(path, "/") // of /C:/feeds.yaml
 	}
 	return filepath.Clean(filepath.FromSlash(path))
-}
-
-// uriOf returns the URI of a file.
-func uriOf(path string) string {
-	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") {
-		path = "/" + path
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
 }

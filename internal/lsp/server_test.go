@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -57,6 +59,15 @@ func (e *editor) notify(method string, in any) {
 	req := &jsonrpc2.Request{Method: method, Notif: true}
 	testkit.OK(e.t, req.SetParams(in))
 	e.handle(req)
+}
+
+// uriOf returns the URI of a file.
+func uriOf(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 func (e *editor) open(path, text string) {

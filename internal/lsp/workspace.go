@@ -68,7 +68,7 @@ func (s *server) read(path string) *definition.File {
 		if err != nil {
 			return nil
 		}
-		known = cachedFile{info.ModTime(), info.Size(), newDocument(uriOf(path), 0, string(text)).definition()}
+		known = cachedFile{info.ModTime(), info.Size(), newDocument(path, 0, string(text)).definition()}
 		s.files[path] = known
 	}
 	return known.file
