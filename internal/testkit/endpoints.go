@@ -15,11 +15,9 @@ func Endpoints(text string) []signpost.Endpoint {
 	for endpoint := range strings.SplitSeq(text, ",") {
 		e := signpost.Endpoint{Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
 		for word := range strings.FieldsSeq(endpoint) {
-			if name, err := strconv.Unquote(word); err == nil {
+			switch name, err := strconv.Unquote(word); {
+			case err == nil:
 				e.Name = name
-				continue
-			}
-			switch {
 			case word == "post":
 				e.Method = signpost.MethodPost
 			case word == "form":
