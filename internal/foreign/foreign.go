@@ -8,23 +8,22 @@ import (
 	"signpost"
 )
 
-// Rules about what others write into manifests beyond the specification. The manifest is used without that part.
 const (
-	RuleField = "foreign-field" // an unknown field
-	RuleType  = "foreign-type"  // an unknown type of a context item
+	ruleField = "foreign-field" // an unknown field
+	ruleType  = "foreign-type"  // an unknown type of a context item
 )
 
-// Rules lists the rules of this package.
-var Rules = []string{RuleField, RuleType}
+// Rules are about what others write into manifests beyond the specification. The manifest is used without that part.
+var Rules = []string{ruleField, ruleType}
 
 // Finding converts a finding about a definition to one about a manifest of others.
 func Finding(f signpost.Finding) signpost.Finding {
 	f.Severity = signpost.SeverityWarning
 	switch f.Rule {
 	case "unknown-field": // of package definition
-		f.Rule, f.Hint = RuleField, "check that the studio knows it; Signpost ignores it"
+		f.Rule, f.Hint = ruleField, "check that the studio knows it; Signpost ignores it"
 	case signpost.RuleContextType:
-		f.Rule, f.Hint = RuleType, "check that your apps know it; Signpost cannot send such a key"
+		f.Rule, f.Hint = ruleType, "check that your apps know it; Signpost cannot send such a key"
 	}
 	return f
 }
