@@ -166,12 +166,6 @@ func get(n *tree.Node, key string) *tree.Node {
 	return value
 }
 
-// keyOf returns the key of a field, or nil.
-func keyOf(n *tree.Node, key string) *tree.Node {
-	node, _ := n.Field(key)
-	return node
-}
-
 // str returns a scalar on one line, or "".
 func str(n *tree.Node) string {
 	if !isScalar(n) {

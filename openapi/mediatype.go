@@ -12,8 +12,8 @@ import (
 
 // mimeType returns the content type that an operation returns or, for a form, accepts.
 func (im *importer) mimeType(op *operation) string {
-	if body := get(op.node, "requestBody"); body != nil {
-		op.note(keyOf(op.node, "requestBody"), "the request body is left out: modifiers are query parameters")
+	if key, body := op.node.Field("requestBody"); body != nil {
+		op.note(key, "the request body is left out: modifiers are query parameters")
 		if op.method == signpost.MethodPost && slices.Contains(im.contentTypes(op, body), signpost.MIMEForm) {
 			return signpost.MIMEForm
 		}

@@ -192,7 +192,7 @@ func (im *importer) checkDocument() error {
 	case !strings.HasPrefix(version+".", "3."):
 		return fmt.Errorf("OpenAPI %s is not supported, only 3.0, 3.1 and 3.2", version)
 	}
-	if hooks := keyOf(im.root, "webhooks"); hooks != nil {
+	if hooks, _ := im.root.Field("webhooks"); hooks != nil {
 		im.note(hooks, "webhooks are left out: clients do not call them")
 	}
 	im.noteSecurity(im.note, im.root)

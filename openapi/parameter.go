@@ -65,9 +65,10 @@ func (im *importer) parameters(op *operation) []parameter {
 	index := make(map[[2]string]int)
 	for _, owner := range []*tree.Node{op.item, op.node} {
 		inherited := len(all)
-		list, err := im.deref(get(owner, "parameters"))
+		key, list := owner.Field("parameters")
+		list, err := im.deref(list)
 		if err != nil {
-			op.note(keyOf(owner, "parameters"), "the parameters are left out: %v", err)
+			op.note(key, "the parameters are left out: %v", err)
 			continue
 		}
 		for _, n := range im.list(list) {

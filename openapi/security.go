@@ -54,7 +54,8 @@ func (im *importer) noteSecurity(note func(*tree.Node, string, ...any), owner *t
 	names = slices.DeleteFunc(names, func(name string) bool { return im.opts.Context[name] != "" })
 	slices.Sort(names)
 	if names = slices.Compact(names); len(names) > 0 {
-		note(keyOf(owner, "security"), "security (%s) is left out; map it to a context key with --security-key %s=KEY", strings.Join(names, ", "), names[0])
+		key, _ := owner.Field("security")
+		note(key, "security (%s) is left out; map it to a context key with --security-key %s=KEY", strings.Join(names, ", "), names[0])
 	}
 }
 
