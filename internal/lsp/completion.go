@@ -35,14 +35,14 @@ func (c cursor) items(known names) []completionItem {
 	}
 	item := len(path) > 0 && path[len(path)-1] == ""
 	var items []completionItem
-	add := func(kind int, label, detail, description, text string) {
-		exists := slices.ContainsFunc(c.owner.Fields, func(f tree.Field) bool { return f.Key.Text == label })
-		if c.isKey && exists || slices.ContainsFunc(items, func(i completionItem) bool { return i.Label == label }) {
+	add := func(kind int, n name, text string) {
+		exists, _ := c.owner.Field(n.name)
+		if c.isKey && exists != nil || slices.ContainsFunc(items, func(i completionItem) bool { return i.Label == n.name }) {
 			return
 		}
-		item := completionItem{Label: label, Kind: kind, Detail: detail, TextEdit: textEdit{NewText: text}}
-		if description != "" {
-			item.Documentation = &markup{"markdown", description}
+		item := completionItem{Label: n.name, Kind: kind, Detail: n.detail, TextEdit: textEdit{NewText: text}}
+		if n.description != "" {
+			item.Documentation = &markup{"markdown", n.description}
 		}
 		items = append(items, item)
 	}
@@ -50,11 +50,11 @@ func (c cursor) items(known names) []completionItem {
 	if !c.isKey || item && len(c.owner.Fields) == 1 {
 		for _, v := range here {
 			for _, n := range valuesOf(v, known) {
-				add(itemValue, n.name, n.kind, n.description, c.write(n.name))
+				add(itemValue, n, c.write(n.name))
 			}
 			if v.Type == fields.List { // a list that is not begun
 				for _, n := range valuesOf(v.Each, known) {
-					add(itemValue, n.name, n.kind, n.description, "["+c.write(n.name)+"]")
+					add(itemValue, n, "["+c.write(n.name)+"]")
 				}
 			}
 		}
@@ -63,24 +63,23 @@ func (c cursor) items(known names) []completionItem {
 		return items
 	}
 	for _, v := range here {
-		for _, required := range []bool{true, false} {
+		for _, detail := range []string{"required", ""} { // in this order
 			for _, f := range v.Fields {
-				detail := map[bool]string{true: "required"}[required]
-				if f.Required == required {
-					add(itemField, f.Name, detail, f.Doc, c.writeKey(f.Name, f.Value.Type >= fields.Object))
+				if f.Required == (detail != "") {
+					add(itemField, name{f.Name, detail, f.Doc}, c.writeKey(f.Name, f.Value.Type >= fields.Object))
 				}
 			}
 		}
 		if v.Type == fields.Object && v.Each != nil {
 			for _, n := range known[v.Names] {
-				add(itemField, n.name, n.kind, n.description, c.writeKey(n.name, v.Each.Type >= fields.Object))
+				add(itemField, n, c.writeKey(n.name, v.Each.Type >= fields.Object))
 			}
 		}
 	}
 	if len(path) == 3 && path[0] == "versions" && path[2] == "endpoints" {
 		opening, _ := c.keyQuotes()
 		url := "https://" + signpost.HostPlaceholder + "/" + path[1] + "/"
-		add(itemField, url, "an endpoint of this service", "", opening+url)
+		add(itemField, name{url, "an endpoint of this service", ""}, opening+url)
 	}
 	return items
 }
@@ -135,7 +134,8 @@ func (c cursor) writeKey(name string, collection bool) string {
 // names holds the names that a value or a key can have.
 type names map[fields.Names][]name
 
-type name struct{ name, kind, description string }
+// name is a name with what editors show about it.
+type name struct{ name, detail, description string }
 
 // names returns the names in the last version of the document that parsed, those that are built in, and the rules.
 func (d *document) names() names {
