@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"cmp"
 	"net/url"
 	"path/filepath"
 	"runtime"
@@ -63,12 +64,7 @@ func (d *document) parsed() *document {
 }
 
 // name returns the name that findings use for the document. Its extension determines the format.
-func (d *document) name() string {
-	if d.path != "" {
-		return d.path
-	}
-	return d.uri
-}
+func (d *document) name() string { return cmp.Or(d.path, d.uri) }
 
 // isJSON reports whether the file name is that of a JSON document.
 func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path), ".json") }

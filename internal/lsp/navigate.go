@@ -40,7 +40,7 @@ func symbols(root *tree.Node) []*symbol {
 		return s
 	}
 	use := func(kind fields.Names, n *tree.Node) {
-		if n == nil || n.Kind != tree.String {
+		if n.Kind != tree.String {
 			return
 		}
 		s := get(kind, n.Text)
