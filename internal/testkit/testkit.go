@@ -5,9 +5,9 @@ package testkit
 import (
 	"bytes"
 	"flag"
-	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -97,10 +97,10 @@ func Golden[T ~string | ~[]byte](t testing.TB, path string, got T) {
 func Cases(t testing.TB, path string, answer func(input string) string) {
 	t.Helper()
 	var out strings.Builder
-	for line, input := range cases(t, path) {
+	for _, line := range cases(t, path) {
 		out.WriteString(line)
-		if input != nil {
-			for line := range strings.Lines(answer(*input)) {
+		if input, ok := inputOn(line); ok {
+			for line := range strings.Lines(answer(input)) {
 				out.WriteString("\t" + strings.TrimSuffix(line, "\n") + "\n")
 			}
 		}
@@ -112,37 +112,32 @@ func Cases(t testing.TB, path string, answer func(input string) string) {
 func Inputs(t testing.TB, path string) []string {
 	t.Helper()
 	var all []string
-	for _, input := range cases(t, path) {
-		if input != nil {
-			all = append(all, *input)
+	for _, line := range cases(t, path) {
+		if input, ok := inputOn(line); ok {
+			all = append(all, input)
 		}
 	}
 	return all
 }
 
-// cases returns the lines of a golden file of cases without the answers, each with its input, if it is one.
-func cases(t testing.TB, path string) iter.Seq2[string, *string] {
+// cases returns the lines of a golden file of cases without the answers.
+func cases(t testing.TB, path string) []string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil || len(text) == 0 {
 		t.Fatalf("no cases in %s: %v", path, err)
 	}
-	return func(yield func(string, *string) bool) {
-		for line := range strings.Lines(string(text)) {
-			input := new(strings.TrimSuffix(line, "\n"))
-			switch unquoted, err := strconv.Unquote(*input); {
-			case line[0] == '\t':
-				continue
-			case line[0] == '#' || *input == "":
-				input = nil
-			case err == nil:
-				*input = unquoted
-			}
-			if !yield(line, input) {
-				return
-			}
-		}
+	lines := slices.Collect(strings.Lines(string(text)))
+	return slices.DeleteFunc(lines, func(line string) bool { return line[0] == '\t' })
+}
+
+// inputOn returns the input on a line, if it has one.
+func inputOn(line string) (input string, ok bool) {
+	input = strings.TrimSuffix(line, "\n")
+	if unquoted, err := strconv.Unquote(input); err == nil {
+		return unquoted, true
 	}
+	return input, input != "" && input[0] != '#'
 }
 
 // Variant is a text with one change.
