@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"cmp"
 	"net/url"
 	"path/filepath"
@@ -26,8 +27,7 @@ type document struct {
 	last *document               // the last version that parsed, if this one does not
 }
 
-// newDocument returns a document. One that is not open in the editor has its path instead of a URI. A byte order mark is
-// not part of the text, for editors as for the tree.
+// newDocument returns a document. A byte order mark is not part of the text, for editors as for the tree.
 func newDocument(uri string, version int, text string) *document {
 	d := &document{uri: uri, path: pathOf(uri), version: version, text: strings.TrimPrefix(text, tree.ByteOrderMark)}
 	d.lines = tree.Positions([]byte(d.text), false)
@@ -72,10 +72,15 @@ func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path)
 // definition returns the document as a definition, or nil if it is something else: editors open all kinds of YAML and
 // JSON.
 func (d *document) definition() *definition.File {
-	if strings.TrimSpace(d.text) == "" || !definition.IsDefinition(d.name(), []byte(d.text)) {
+	if !isDefinition(d.name(), []byte(d.text)) {
 		return nil
 	}
 	return d.file()
+}
+
+// isDefinition reports whether a file is a definition. One that is empty is just begun.
+func isDefinition(name string, text []byte) bool {
+	return len(bytes.TrimSpace(text)) > 0 && definition.IsDefinition(name, text)
 }
 
 // offset returns the byte offset of a position. Positions outside the text are clamped.

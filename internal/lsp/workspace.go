@@ -68,7 +68,10 @@ func (s *server) read(path string) *definition.File {
 		if err != nil {
 			return nil
 		}
-		known = cachedFile{info.ModTime(), info.Size(), newDocument(path, 0, string(text)).definition()}
+		known = cachedFile{modified: info.ModTime(), size: info.Size()}
+		if isDefinition(path, text) {
+			known.file = definition.Parse(path, text)
+		}
 		s.files[path] = known
 	}
 	return known.file
