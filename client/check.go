@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -146,38 +145,30 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 	if err != nil {
 		return Report{}, err
 	}
-	opts.Timeout = cmp.Or(opts.Timeout, DefaultTimeout)
-	report := (&checker{opts: opts, address: u}).check(ctx)
-	report.Address = httpurl.Redacted(address)
-	return report, nil
-}
-
-func (c *checker) check(ctx context.Context) Report {
+	c := &checker{opts: opts, address: u}
 	c.answer, c.err = c.get(ctx, "", "")
 	for _, step := range checks {
 		before := len(c.results)
 		switch {
 		case c.blocked != "":
 			c.add(Skipped, "", "%s", c.blocked)
-		case step.ofFeeds && c.opts.SkipProbes:
+		case step.ofFeeds && opts.SkipProbes:
 			c.add(Skipped, "", "the endpoints are not called").Cause = causeNotCalled
 		case step.ofFeeds && len(c.feeds()) == 0:
 			c.add(Skipped, "", "no endpoint returned a feed")
 		default:
 			step.run(c, ctx)
 		}
-		for i := range c.results[before:] {
-			c.results[before+i].Check = step.name
-		}
 		c.ignore(step.name, before)
-		if c.opts.Observe != nil {
-			for _, r := range c.results[before:] {
-				c.opts.Observe(r)
+		for i := before; i < len(c.results); i++ {
+			c.results[i].Check = step.name
+			if opts.Observe != nil {
+				opts.Observe(c.results[i])
 			}
 		}
 	}
 	failed := slices.ContainsFunc(c.results, func(r Result) bool { return r.Status == Failed })
-	return Report{OK: !failed, Results: c.results, Ignored: c.ignored}
+	return Report{Address: httpurl.Redacted(address), OK: !failed, Results: c.results, Ignored: c.ignored}, nil
 }
 
 // checker is one run of the checks.
@@ -205,7 +196,7 @@ func (c *checker) ignore(check string, from int) {
 	ignored := len(c.results) - from - len(kept)
 	c.results, c.ignored = c.results[:from+len(kept)], c.ignored+ignored
 	if len(kept) == 0 && ignored > 0 {
-		c.add(Skipped, "", "%s ignored", spell.Count(ignored, "result")).Check = check
+		c.add(Skipped, "", "%s ignored", spell.Count(ignored, "result"))
 	}
 }
 
