@@ -14,14 +14,10 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// pageAssets holds the files of the page by their route, and a hash of them all.
-type pageAssets struct {
-	byRoute map[string][]byte
-	build   string
-}
-
-func loadAssets() pageAssets {
-	assets, hash := make(map[string][]byte), fnv.New64a()
+// loadAssets returns the files of the page by their route, and a hash of them all.
+func loadAssets() (assets map[string][]byte, build string) {
+	assets = make(map[string][]byte)
+	hash := fnv.New64a()
 	entries, _ := assetFiles.ReadDir("assets") // in memory, as everything here, so it cannot fail
 	for _, entry := range entries {
 		name := entry.Name()
@@ -29,7 +25,7 @@ func loadAssets() pageAssets {
 		fmt.Fprintf(hash, "%s %s", name, body)
 		assets["/"+strings.TrimSuffix(name, "index.html")] = body
 	}
-	return pageAssets{assets, fmt.Sprintf("%x", hash.Sum64())}
+	return assets, fmt.Sprintf("%x", hash.Sum64())
 }
 
 // contentTypes is fixed, because the system's table may have any type for a module.
@@ -43,9 +39,9 @@ var contentTypes = map[string]string{
 // serveAsset serves the page and the manifests of the files, the latter at the paths where the service would publish
 // them.
 func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
-	if body, ok := s.assets.byRoute[r.URL.Path]; ok {
+	if body, ok := s.assets[r.URL.Path]; ok {
 		w.Header().Set("Content-Type", contentTypes[path.Ext(r.URL.Path)])
-		w.Header().Set("ETag", `"`+s.assets.build+`"`)
+		w.Header().Set("ETag", `"`+s.build+`"`)
 		w.Header().Set("Cache-Control", "no-cache")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 		return

@@ -52,10 +52,11 @@ type Options struct {
 // Studio is the page and the state behind it. Create one with [New].
 type Studio struct {
 	opts     Options
-	host     string          // default value of {{host}}
-	origins  map[string]bool // allowed values of Origin, such as http://localhost:8079
-	assets   pageAssets
-	instance string // changes with every start
+	host     string            // default value of {{host}}
+	origins  map[string]bool   // allowed values of Origin, such as http://localhost:8079
+	assets   map[string][]byte // the files of the page, by route
+	build    string            // a hash of them
+	instance string            // changes with every start
 	handler  http.Handler
 
 	mu      sync.Mutex
@@ -71,9 +72,10 @@ func New(opts Options) (*Studio, error) {
 		return nil, fmt.Errorf("listen address %q is not on loopback", opts.Listen)
 	}
 	s := &Studio{
-		opts: opts, origins: ownOrigins(opts.Listen), assets: loadAssets(), instance: rand.Text(), rev: 1, views: make(map[string]*view),
+		opts: opts, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1, views: make(map[string]*view),
 		changed: make(chan struct{}),
 	}
+	s.assets, s.build = loadAssets()
 	var err error
 	if s.host, err = host.ParseName(cmp.Or(opts.Host, DefaultHost)); err != nil {
 		return nil, err
