@@ -23,8 +23,7 @@ export function h(tag, props, ...children) {
  * @returns {VNode}
  */
 export function lazy(tag, props, deps, make) {
-  const { key, ...rest } = props;
-  return { tag, key, props: rest, children: [], text: "", deps, make };
+  return { ...h(tag, props), deps, make };
 }
 
 /** @param {Child[]} children @returns {VNode[]} */
@@ -41,9 +40,6 @@ function vnodes(children) {
 
 /** What each node was made from. @type {WeakMap<Node, VNode>} */
 const made = new WeakMap();
-
-/** The listeners of each element, by type. @type {WeakMap<Node, Record<string, (event: any) => void>>} */
-const listeners = new WeakMap();
 
 const properties = new Set(["value", "checked"]);
 
@@ -133,7 +129,7 @@ export const typing = Symbol("typing");
 function set(element, name, value, before) {
   if (name === "created") return;
   if (name.startsWith("on")) {
-    listen(element, name.slice(2), value);
+    element.addEventListener(name.slice(2), handle); // once, however often it is added
   } else if (properties.has(name)) {
     const input = /** @type {any} */ (element);
     if (value === typing) return;
@@ -153,17 +149,10 @@ export function whenFailed(f) {
   onFailed = f;
 }
 
-/** @param {HTMLElement} element @param {string} type @param {((event: any) => unknown) | undefined} handler */
-function listen(element, type, handler) {
-  let own = listeners.get(element);
-  if (!own) listeners.set(element, own = {});
-  if (!(type in own)) {
-    element.addEventListener(type, (event) => {
-      const result = /** @type {unknown} */ (listeners.get(element)?.[type]?.(event));
-      if (result instanceof Promise) result.catch(onFailed);
-    });
-  }
-  own[type] = handler ?? (() => {});
+/** handle calls the listener that the description of an element has by now. @param {Event} event */
+function handle(event) {
+  const result = made.get(/** @type {Node} */ (event.currentTarget))?.props["on" + event.type]?.(event);
+  if (result instanceof Promise) result.catch(onFailed);
 }
 
 // Control characters, and those that change the direction of what follows, could make a URL look like another one.
