@@ -4,7 +4,7 @@ import { currentDraft, open, send, setOrigin } from "./actions.js";
 import { address, badge, byId, clock, entries, h, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree } from "./json.js";
-import { bodyText, copyButton, failureBox } from "./parts.js";
+import { copyButton, failureBox } from "./parts.js";
 import { show } from "./pictures.js";
 import { endpointID, go, own } from "./route.js";
 import { destination, sendOf, sendTo, signature } from "./select.js";
@@ -159,11 +159,18 @@ function panel(at, answer, before, tab) {
       return before?.response ? diffLines(textOf(before), textOf(answer)) : null;
     case "text":
       return [response.body !== "" && h("p", { class: "row end" }, copyButton("copy-body", () => response.body, "Copy the body")),
-        json ? tree(json.root) : bodyText(response.body, "Body")];
+        json ? tree(json.root) : bodyText(response.body)];
     default:
       return cardsOf(at, answer);
   }
 }
+
+/** bodyText is a body that is not JSON, with its lines. @param {string} text */
+const bodyText = (text) => h("pre", { class: "code wrap body", tabindex: "0", "aria-label": "Body" },
+  plainLines(text.slice(0, maxRaw)) + (text.length > maxRaw ? "\n…" : ""));
+
+// More of a body that is not JSON is not shown at once.
+const maxRaw = 100000;
 
 /** @param {Answer} answer */
 const textOf = (answer) => (answer.json ? pretty(answer.json.root) : answer.response?.body ?? "");
@@ -179,7 +186,7 @@ function cardsOf(at, answer) {
     if (detail) return h("div", { class: "banner " + kind }, h("pre", { class: "said" }, plainLines(detail)));
     const why = json ? "This JSON has no list of entries." : "This is not JSON, so there are no entries to show.";
     return [h("p", { class: "blank-line" }, why),
-      json ? tree(json.root) : bodyText(response.body.slice(0, 20000), "Body")];
+      json ? tree(json.root) : bodyText(response.body.slice(0, 20000))];
   }
   if (cards.total === 0) return h("p", { class: "blank" }, "The feed has no entries.");
   return [

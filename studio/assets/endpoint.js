@@ -3,7 +3,7 @@
 import { currentDraft, open, type, typeContext } from "./actions.js";
 import { code, count, h, list, plain, plainLines, typing, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
-import { fold, keys, segments, whyNot, whyOther } from "./parts.js";
+import { fold, keys, whyNot, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
   contextSet, contextValue, destination, elsewhere, marksOf, nestingOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
@@ -201,10 +201,12 @@ function control(param, now, name, id) {
   const set = (/** @type {string} */ text) => type("modifiers", param.key, text);
   const oninput = (/** @type {any} */ event) => set(event.target.value);
   switch (param.control) {
-    case "boolean":
-      return segments(id + "-group", param.label, [["", "not set"], ["false", "off"], ["true", "on"]].map(([text, label]) => ({
-        value: text, label, checked: now === text, onchoose: () => set(text),
-      })), { title: param.placeholder ? plain(param.placeholder) : undefined });
+    case "boolean": // radio buttons that look like one control
+      return h("fieldset", { class: "segments", id: id + "-group", title: plain(param.placeholder) || undefined },
+        h("legend", { class: "unseen" }, plain(param.label)),
+        [["", "not set"], ["false", "off"], ["true", "on"]].map(([text, label]) => h("label", { key: text },
+          h("input", { type: "radio", name: id + "-group", value: text, checked: now === text, onchange: () => set(text) }),
+          h("span", {}, label))));
     case "select":
       return h("select", { id, value: now, ...described(name, id), onchange: oninput },
         h("option", { key: "", value: "" }, plain(param.placeholder || "Not set")),

@@ -2,7 +2,7 @@
 
 import { loadMatches, open } from "./actions.js";
 import { address, badge, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
-import { fold, keys, more, whyNot } from "./parts.js";
+import { fold, keys, whenSeen, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
 import { endpointsOf, losses, lostKeys, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { change, state } from "./store.js";
@@ -100,7 +100,9 @@ function origins(all, matches, words) {
     [...roots].map(([origin, some]) => [origin, draw(some)]).map(([origin, items]) => items.length > 0
       && h("section", { class: "origin", key: origin, "aria-label": plain(origin) },
         h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, items))),
-    shown.size > room.n && more(shown.size - room.n, () => change(() => { room.n += page; })),
+    shown.size > room.n && h("p", { class: "more-rows", key: "more" }, h("button", {
+      type: "button", class: "link", created: whenSeen, onclick: () => change(() => { room.n += page; }),
+    }, `${shown.size - room.n} more`)),
   ];
 }
 

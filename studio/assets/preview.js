@@ -4,7 +4,7 @@ import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setH
 import { answerPane } from "./answer.js";
 import { apple, badge, byId, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
-import { copyButton, urlTokens } from "./parts.js";
+import { copyButton } from "./parts.js";
 import { back, endpointID, go } from "./route.js";
 import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, source, version } from "./select.js";
 import { after, change, state } from "./store.js";
@@ -30,8 +30,7 @@ function addressBar(at) {
   return h("div", { class: "address-bar" + (now ? "" : " composing"), role: "group", "aria-label": "Request", key: "bar" },
     badge(at.endpoint.method.toUpperCase(), at.endpoint.method === "post" ? "post" : "get"),
     h("p", { id: "feed-url", class: "url", tabindex: "0", role: "group", "aria-label": "Composed URL" },
-      urlTokens(draft?.signature.includes(JSON.stringify(at.endpoint.key)) ? draft.url : at.endpoint.url,
-        (name) => focusField("param:" + name))),
+      urlTokens(draft?.signature.includes(JSON.stringify(at.endpoint.key)) ? draft.url : at.endpoint.url)),
     copyMenu(at),
     pending && h("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"),
     h("button", {
@@ -41,6 +40,36 @@ function addressBar(at) {
       onclick: (/** @type {MouseEvent} */ event) => (event.detail < 2 ? send() : undefined),
     }, "Send"),
     h("p", { class: "problem", id: "feed-problem", role: "status" }, problemText(at)));
+}
+
+/** urlTokens returns a URL with its parts marked: placeholders, the keys and the values of its query. @param {string} url */
+function urlTokens(url) {
+  const end = url.search(/[?#]/);
+  const path = end < 0 ? url : url.slice(0, end);
+  const [, scheme = "", authority = "", rest = path] = /^([a-z][a-z0-9+.-]*:\/\/)([^/]*)(.*)$/is.exec(path) ?? [];
+  /** @type {Child[]} */
+  const parts = [h("span", { class: "quiet" }, plain(scheme)), h("strong", {}, plain(authority)), placeholders(rest, /(?=\/)/)];
+  if (end < 0) return parts;
+  const [query, ...fragment] = url.slice(end).split("#");
+  query.split(/(?=[?&])/).forEach((pair) => {
+    const [name, ...text] = pair.slice(1).split("=");
+    const whole = text.join("=");
+    parts.push(h("wbr"), plain(pair.slice(0, 1)), h("span", { class: "key" }, placeholders(name)));
+    if (pair.includes("=")) parts.push("=", h("span", { class: name === "ctx" ? "quiet" : "" }, placeholders(whole)));
+  });
+  if (fragment.length) parts.push(h("span", { class: "quiet" }, plain("#" + fragment.join("#"))));
+  return parts;
+}
+
+/** placeholders lets open ones be filled in. @param {string} text @param {RegExp} [breaks] where a line may end @returns {Child[]} */
+function placeholders(text, breaks) {
+  return text.split(/(\{\{[^{}]*\}\})/).map((part) => {
+    if (!/^\{\{[^{}]*\}\}$/.test(part)) return breaks ? part.split(breaks).map((piece) => [h("wbr"), plain(piece)]) : plain(part);
+    const name = part.slice(2, -2);
+    return h("button", {
+      type: "button", class: "open", "aria-label": plain(`Fill in ${name}`), onclick: () => focusField("param:" + name),
+    }, plain(part));
+  });
 }
 
 /** problemText says why the URL is not what would be sent. What a field lacks is said at the field. @param {Current} at */
