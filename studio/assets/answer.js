@@ -1,7 +1,7 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
 import { currentDraft, open, send, setOrigin } from "./actions.js";
-import { address, badge, byId, clock, entries, h, plain, plainLines, value } from "./dom.js";
+import { address, badge, button, byId, clock, entries, h, linkButton, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree } from "./json.js";
 import { copyButton, failureBox } from "./parts.js";
@@ -30,8 +30,8 @@ export function answerPane(at) {
         pending ? h("span", { class: "waiting" }, "Waiting for ", value(destination(at))) : facts(at, answer)),
       h("div", { class: "row tab-row" },
         tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Show the answer as", onkeydown: moveTab(tabs, tab) },
-          tabs.map((name) => h("button", {
-            key: name, type: "button", role: "tab", id: "tab-" + name, "aria-selected": String(name === tab), "aria-controls": "tab-panel",
+          tabs.map((name) => button({
+            key: name, role: "tab", id: "tab-" + name, "aria-selected": String(name === tab), "aria-controls": "tab-panel",
             tabindex: name === tab ? "0" : "-1", onclick: () => go({ tab: name }, { replace: true }),
           }, tabNames[name]))),
         answer && past(answers, answer))),
@@ -67,13 +67,12 @@ function otherPort(at) {
     go({ send: "origin" }, { replace: true });
   };
   return h("span", { class: "other-port" }, `The manifest came from port ${from.port}, but feed URLs have no port. `,
-    h("button", { type: "button", class: "small", id: "other-port", onclick: choose }, `Send to ${from.origin}`));
+    button({ class: "small", id: "other-port", onclick: choose }, `Send to ${from.origin}`));
 }
 
 /** useSample offers sample data where a service cannot be reached. @param {Current} at @returns {Child} */
-const useSample = (at) => sendOf(at.source) !== "sample" && h("button", {
-  type: "button", id: "use-sample", onclick: () => go({ send: "sample" }, { replace: true }),
-}, "Use sample data");
+const useSample = (at) => sendOf(at.source) !== "sample"
+  && button({ id: "use-sample", onclick: () => go({ send: "sample" }, { replace: true }) }, "Use sample data");
 
 /** missing lets a request be sent without a required key: that it lacks one is said at the key. @param {Current} at @returns {Child} */
 function missing(at) {
@@ -82,7 +81,7 @@ function missing(at) {
   const { problems } = draft;
   if (problems.length === 0 || problems.some((p) => !p.context)) return null;
   return h("p", { class: "hint without", key: "without" },
-    h("button", { type: "button", class: "link", onclick: () => send({ without: true }) }, "Send without the required key"),
+    linkButton(() => send({ without: true }), "Send without the required key"),
     " to see how the service responds.");
 }
 
@@ -126,7 +125,7 @@ function body(at, answer, before, tab, pending) {
     answer.failure && [failureBox(answer.failure, "send-failure", useSample(at)), otherPort(at)],
     notes.length > 0 && h("ul", { class: "notes" }, notes.map((note) => h("li", {}, plain(note)))),
     response?.follow && answer.sent.signature === signature(at) && h("p", {},
-      h("button", { type: "button", id: "follow", onclick: () => send({ follow: response.follow }) }, "Follow it on the same host")),
+      button({ id: "follow", onclick: () => send({ follow: response.follow }) }, "Follow it on the same host")),
     response && complaints(answer),
     response && h("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": "tab-" + tab, key: "panel-" + tab, tabindex: "0" },
       panel(at, answer, before, tab)));
@@ -224,8 +223,8 @@ function pictureOf({ response }, { picture, free }) {
 
 /** @param {Answer} answer @param {Card} card */
 function cardOf(answer, card) {
-  return h("button", {
-    type: "button", class: "card", "aria-pressed": String(state.picked?.card === card),
+  return button({
+    class: "card", "aria-pressed": String(state.picked?.card === card),
     onclick: () => {
       change(() => { state.picked = state.picked?.card === card ? null : { answer, card }; });
       after(() => document.querySelector(".card[aria-pressed='true']")?.scrollIntoView({ block: "nearest" }));
@@ -246,16 +245,13 @@ function pickedPanel(at, card) {
   }).filter(({ params }) => Object.values(params).some(Boolean));
   return h("div", { class: "picked", id: "picked", key: "picked", role: "region", "aria-label": plain(card.title) },
     h("p", { class: "row between" }, h("strong", {}, value(card.title)),
-      h("button", { type: "button", class: "small", onclick: unpick }, "Close")),
+      button({ class: "small", onclick: unpick }, "Close")),
     card.links.map((link) => h("p", {},
-      h("button", { type: "button", class: "link", onclick: () => follow(link) }, "Follow the link"), " ", address(link, "quiet"))),
-    nested.map(({ e, params }) => h("p", {}, h("button", {
-      type: "button", class: "link",
-      onclick: () => {
-        const id = endpointID({ source: at.source.id, version: at.version.name, endpoint: e.key });
-        state.typed[id] = { params, modifiers: state.typed[id]?.modifiers ?? {} };
-        open({ source: at.source.id, version: at.version.name, key: e.key });
-      },
+      linkButton(() => follow(link), "Follow the link"), " ", address(link, "quiet"))),
+    nested.map(({ e, params }) => h("p", {}, linkButton(() => {
+      const id = endpointID({ source: at.source.id, version: at.version.name, endpoint: e.key });
+      state.typed[id] = { params, modifiers: state.typed[id]?.modifiers ?? {} };
+      open({ source: at.source.id, version: at.version.name, key: e.key });
     }, "Open ", value(e.name)), " with ",
     Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
     card.links.length + nested.length === 0 && h("p", { class: "quiet" }, "This entry does not lead to another endpoint."),

@@ -1,7 +1,7 @@
 // The changes of a source against a base that can be chosen.
 
 import { accept, loadChanges, open } from "./actions.js";
-import { address, badge, byId, count, h, plain } from "./dom.js";
+import { address, badge, button, byId, count, h, linkButton, plain } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go } from "./route.js";
 import { keyOf, source, version } from "./select.js";
@@ -31,7 +31,7 @@ export function changesView() {
       h("h2", { id: "view-title", tabindex: "-1" }, "Changes"),
       h("p", { class: "quiet" }, base === "version" && v ? [
         `What moving from ${plain(of)} to ${plain(v.name)} changes for studios, editors and apps. `,
-        h("button", { type: "button", class: "link", onclick: () => go({ version: of, of: v.name, endpoint: "" }, { replace: true }) },
+        linkButton(() => go({ version: of, of: v.name, endpoint: "" }, { replace: true }),
           `From ${plain(v.name)} to ${plain(of)} instead`)]
         : "What changes for studios, editors and apps that already use this manifest."),
       h("div", { class: "row" },
@@ -46,7 +46,7 @@ export function changesView() {
           })),
         base === "registered" && s.since && h("span", { class: "quiet" }, new Date(s.since).toLocaleString()),
         base === "registered" && s.changes.length > 0
-          && h("button", { type: "button", id: "accept", onclick: () => accept(s.id) }, "Accept"))),
+          && button({ id: "accept", onclick: () => accept(s.id) }, "Accept"))),
     state.failures.changes && failureBox(state.failures.changes, "changes-failure"),
     result?.failure && failureBox(result.failure, "changes-failure"),
     waiting && h("p", { class: "blank-line" }, "Comparing…"),
@@ -92,7 +92,5 @@ function show(changes, s) {
 function place(s, { version: name, endpoint: url }) {
   const key = keyOf(s, name, url);
   if (key === undefined) return address(url, "quiet");
-  return h("button", {
-    type: "button", class: "link", onclick: () => open({ source: s.id, version: name, key }),
-  }, address(url));
+  return linkButton(() => open({ source: s.id, version: name, key }), address(url));
 }

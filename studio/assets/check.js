@@ -1,7 +1,7 @@
 // The checks of a registered address, or of a file as it would be served.
 
 import { runCheck } from "./actions.js";
-import { address, badge, count, h, plain, value } from "./dom.js";
+import { address, badge, button, count, h, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { sendOf, sendTo, source, version } from "./select.js";
 import { change, defaultFollow, state } from "./store.js";
@@ -34,11 +34,11 @@ export function checkView() {
       h("h2", { id: "view-title", tabindex: "-1" }, "Check"),
       h("p", { class: "quiet" }, what(s)),
       h("div", { class: "row" },
-        h("button", {
-          type: "button", class: "primary", id: "run-check", "aria-disabled": run?.running ? "true" : undefined,
+        button({
+          class: "primary", id: "run-check", "aria-disabled": run?.running ? "true" : undefined,
           onclick: () => (run?.running ? undefined : runCheck(s.id, v?.name ?? "")),
         }, run ? "Run again" : "Run the checks"),
-        run?.running && h("button", { type: "button", onclick: () => run.controller?.abort() }, "Cancel"),
+        run?.running && button({ onclick: () => run.controller?.abort() }, "Cancel"),
         h("span", { role: "status", id: "check-status" }, run?.running
           ? h("span", { class: "waiting" }, run.total ? `Endpoint ${run.done} of ${run.total}` : "Checking…")
           : run && !run.failure ? totals(run.results) : "")),
@@ -78,7 +78,7 @@ const options = () => h("details", { class: "options", id: "check-options" },
         id: "schema", type: "file", accept: ".json,application/json,application/schema+json",
         onchange: (/** @type {any} */ event) => readSchema(event.target),
       }),
-      state.checking.schema && h("button", { type: "button", class: "small", onclick: clearSchema }, "Remove"))),
+      state.checking.schema && button({ class: "small", onclick: clearSchema }, "Remove"))),
   h("p", { class: "hint" }, "Endpoints are called with the placeholders and context values that you filled in under Preview."));
 
 /** readSchema keeps the file that was chosen. @param {HTMLInputElement} input */

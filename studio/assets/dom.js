@@ -179,6 +179,12 @@ export const code = (text) => h("code", {}, h("bdi", {}, plain(text)));
 /** @param {unknown} text @param {string} [kind] @param {string} [title] */
 export const badge = (text, kind = "", title) => h("span", { class: "badge " + kind, title }, plain(text));
 
+/** button is a button that does not submit a form. @param {Record<string, any>} props @param {...Child} children */
+export const button = (props, ...children) => h("button", { type: "button", ...props }, children);
+
+/** linkButton is a button that looks like a link. @param {(event: any) => unknown} onclick @param {...Child} children */
+export const linkButton = (onclick, ...children) => button({ class: "link", onclick }, children);
+
 /** @param {number} n @param {string} word */
 export const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 

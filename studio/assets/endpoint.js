@@ -1,7 +1,7 @@
 // The endpoint: what editors set, what the entry fills in, and what the app adds.
 
 import { currentDraft, open, type, typeContext } from "./actions.js";
-import { code, count, h, list, plain, plainLines, typing, value } from "./dom.js";
+import { button, code, count, h, linkButton, list, plain, plainLines, typing, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { fold, keys, whyNot, whyOther } from "./parts.js";
 import { go } from "./route.js";
@@ -43,12 +43,9 @@ function contextPart(at) {
 /** @param {Current} at @param {Param[]} params @returns {Child} */
 function resetAll(at, params) {
   const changed = params.filter((param) => valueOf(param, typedFor(at)) !== (param.default ?? "")).length;
-  return changed > 1 && h("button", {
-    type: "button", class: "link",
-    onclick: () => {
-      change(() => { state.bad = {}; });
-      for (const param of params) type("modifiers", param.key, undefined);
-    },
+  return changed > 1 && linkButton(() => {
+    change(() => { state.bad = {}; });
+    for (const param of params) type("modifiers", param.key, undefined);
   }, "reset all");
 }
 
@@ -83,15 +80,15 @@ function warnings(at) {
       h("p", {}, owner.context_obj.length ? ["Apps send ", keys(owner.context_obj.map((item) => item.key)), " with it"]
         : "Apps send no context keys with it",
         ", as ", value(owner.winner.name), " declares", owner.winner.source !== s.id && [" in ", value(owner.winner.source)], ". ",
-        h("button", { type: "button", class: "link", onclick: () => open(owner.winner, owner.feed) }, "Open ", value(owner.winner.name)))),
+        linkButton(() => open(owner.winner, owner.feed), "Open ", value(owner.winner.name)))),
     losing.length > 0 && h("div", { class: "banner bad", id: "lost", key: "lost" },
       h("p", {}, h("strong", {}, "Feeds here lose ", keys(lost), ". "),
         list(losing.map((other) => value(other.name, "strong"))), losing.length === 1 ? " declares " : " declare ",
         lost.length === 1 ? "it" : "them", losing.length === 1 ? ", but is" : ", but are",
         " shadowed: only the endpoint with the longest matching URL counts, and that is this one. ",
-        h("button", { type: "button", class: "link", onclick: () => go({ view: "map" }) }, "Show on the map"))),
+        linkButton(() => go({ view: "map" }), "Show on the map"))),
     problems > 0 && h("p", { class: "blank-line", key: "problems" },
-      h("button", { type: "button", class: "link", onclick: () => go({ view: "problems" }) }, count(problems, "problem")),
+      linkButton(() => go({ view: "problems" }), count(problems, "problem")),
       " with this endpoint"),
     match && match.losers.length > 0 && losing.length === 0 && h("details", { key: "why", class: "why" },
       h("summary", {}, "Why this endpoint answers"), match.losers.map((other) => h("p", {}, whyNot(other)))),
@@ -142,9 +139,8 @@ function placeholderRow(at, name) {
       ...plainText, id, value: now, "aria-required": "true", placeholder: "required", ...described("param:" + name, id),
       oninput: (/** @type {any} */ event) => type("params", name, event.target.value),
     }),
-    below: offered.length > 0 && h("p", { class: "row offers" }, h("span", { class: "hint" }, "Try"), offered.map((text) => h("button", {
-      type: "button", class: "small", key: text, onclick: () => type("params", name, text),
-    }, value(text)))),
+    below: offered.length > 0 && h("p", { class: "row offers" }, h("span", { class: "hint" }, "Try"), offered.map((text) =>
+      button({ class: "small", key: text, onclick: () => type("params", name, text) }, value(text)))),
   });
 }
 
@@ -183,8 +179,8 @@ function paramRow(at, param, modifier) {
     label: param.label || param.key, key: "?" + param.key, id: param.control === "boolean" ? "" : id,
     about: modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated)),
     control: control(param, now, name, id),
-    below: changed && h("p", { class: "back-to" }, h("button", {
-      type: "button", class: "link", onclick: reset,
+    below: changed && h("p", { class: "back-to" }, button({
+      class: "link", onclick: reset,
       "aria-label": plain(`${param.default === null ? "Clear" : "Reset"} ${param.label || param.key}`),
     }, param.default === null || param.default === "" ? "clear" : ["back to ", value(shown(param, param.default))])),
   });
@@ -247,8 +243,8 @@ function contextRow(at, item) {
           ...plainText, id, type: masked ? "password" : "text", value: now.text, "aria-required": item.required ? "true" : undefined,
           ...described(name, id), oninput: (/** @type {any} */ event) => typeContext(item.key, { text: event.target.value }, to),
         }),
-        h("button", {
-          type: "button", class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`), "aria-pressed": String(!masked),
+        button({
+          class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`), "aria-pressed": String(!masked),
           onclick: () => change(() => { state.shown[item.key] = masked; }),
         }, masked ? "Show" : "Hide"),
         h("select", {
@@ -257,9 +253,7 @@ function contextRow(at, item) {
         }, h("option", { value: "text" }, "text"), h("option", { value: "json" }, "JSON"))),
     below: item.sent && other && h("p", { class: "hint" },
       "“", value(contextSet().name), "” has a value that was entered for ", value(other), ". ",
-      h("button", {
-        type: "button", class: "link", onclick: () => typeContext(item.key, contextValue(other, item.key), to),
-      }, "Use it here, too")),
+      linkButton(() => typeContext(item.key, contextValue(other, item.key), to), "Use it here, too")),
   });
 }
 

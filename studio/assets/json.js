@@ -1,6 +1,6 @@
 // JSON as it was sent: no digit, escape or order of it is changed. In colours, which folds, and as a difference of two texts.
 
-import { h, plain } from "./dom.js";
+import { button, h, linkButton, plain } from "./dom.js";
 import { own } from "./route.js";
 import { change, state } from "./store.js";
 
@@ -117,8 +117,8 @@ function branch(node, path, depth, last, name) {
   if (items.length === 0) return [line(label, start + (node.closed ? end : " …") + comma)];
   const folded = state.folded[path] ?? depth >= openDepth;
   const shown = state.folded[path + " all"] ? items : items.slice(0, maxItems);
-  const toggle = h("button", {
-    type: "button", class: "fold", "aria-expanded": String(!folded), "aria-label": plain(`${name || "value"}, ${items.length} items`),
+  const toggle = button({
+    class: "fold", "aria-expanded": String(!folded), "aria-label": plain(`${name || "value"}, ${items.length} items`),
     onclick: () => change(() => { state.folded[path] = !folded; }),
   }, folded ? "▸" : "▾");
   if (folded) return [line(toggle, label, `${start} `, h("span", { class: "quiet" }, `${items.length}`), ` ${end}${comma}`)];
@@ -126,9 +126,8 @@ function branch(node, path, depth, last, name) {
     line(toggle, label, start),
     h("div", { class: "json-inner", key: path + " inner" },
       shown.map((item, i) => branch(item.node, `${path}/${i}`, depth + 1, i === items.length - 1, item.name)),
-      shown.length < items.length && h("button", {
-        type: "button", class: "link", onclick: () => change(() => { state.folded[path + " all"] = true; }),
-      }, `${items.length - shown.length} more`)),
+      shown.length < items.length
+        && linkButton(() => change(() => { state.folded[path + " all"] = true; }), `${items.length - shown.length} more`)),
     h("div", { class: "json-line", key: path + " end" }, node.closed ? end + comma : h("em", { class: "quiet" }, "cut here")),
   ];
 }

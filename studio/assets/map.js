@@ -1,7 +1,7 @@
 // The map: all registered endpoints as nested prefixes, which swallows which, and where feeds land.
 
 import { loadMatches, open } from "./actions.js";
-import { address, badge, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
+import { address, badge, button, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
 import { fold, keys, whenSeen, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
 import { endpointsOf, losses, lostKeys, pathOf, serviceName, sources, wordsOf } from "./select.js";
@@ -68,9 +68,7 @@ function loss(nesting) {
 
 /** @param {Source} s @param {string} v @param {Endpoint} e */
 const nameOf = (s, v, e) => h("div", { class: "row" },
-  h("button", {
-    type: "button", class: "link strong", onclick: () => open({ source: s.id, version: v, key: e.key }),
-  }, value(e.name)),
+  button({ class: "link strong", onclick: () => open({ source: s.id, version: v, key: e.key }) }, value(e.name)),
   v && badge(v), h("span", { class: "where" }, address(pathOf(e))),
   sources().length > 1 && h("span", { class: "quiet" }, value(serviceName(s))));
 
@@ -100,8 +98,8 @@ function origins(all, matches, words) {
     [...roots].map(([origin, some]) => [origin, draw(some)]).map(([origin, items]) => items.length > 0
       && h("section", { class: "origin", key: origin, "aria-label": plain(origin) },
         h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, items))),
-    shown.size > room.n && h("p", { class: "more-rows", key: "more" }, h("button", {
-      type: "button", class: "link", created: whenSeen, onclick: () => change(() => { room.n += page; }),
+    shown.size > room.n && h("p", { class: "more-rows", key: "more" }, button({
+      class: "link", created: whenSeen, onclick: () => change(() => { room.n += page; }),
     }, `${shown.size - room.n} more`)),
   ];
 }
@@ -137,7 +135,7 @@ h("textarea", {
   },
 }),
 h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Show"),
-  state.route.feeds.length > 0 && h("button", { type: "button", onclick: () => go({ feeds: [] }, { replace: true }) }, "Clear")));
+  state.route.feeds.length > 0 && button({ onclick: () => go({ feeds: [] }, { replace: true }) }, "Clear")));
 
 /** landing says which endpoint answers for a feed, and why. @param {Match} match */
 export const landing = (match) => h("div", { class: "landing", key: match.feed },
@@ -147,8 +145,7 @@ export const landing = (match) => h("div", { class: "landing", key: match.feed }
       "No endpoint answers, so apps send no context keys. The feed must begin with the URL of an endpoint: same scheme, host and path.")
       : [
         h("p", {},
-          h("button", { type: "button", class: "link strong", onclick: () => open(match.winner, match.feed) },
-            value(match.winner.name)), " answers",
+          button({ class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)), " answers",
           match.winner.version && [" (", value(match.winner.version), ")"], ". Apps send ",
           match.context_obj.length ? keys(match.context_obj.map((item) => item.key)) : "no context keys", "."),
         match.inside_segment && h("p", { class: "failure" },

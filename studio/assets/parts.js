@@ -1,6 +1,6 @@
 // Parts that several views share.
 
-import { announce, badge, code, h, list, plain, value } from "./dom.js";
+import { announce, badge, button, code, h, list, plain, value } from "./dom.js";
 import { change, state } from "./store.js";
 
 /** whenSeen clicks on an element whenever it is scrolled to. @param {HTMLElement} node */
@@ -52,8 +52,8 @@ let copied = { id: "", text: "" };
 /** copyButton copies a text, and says so where its label is. @param {string} id @param {() => string} text @param {string} [label] */
 export function copyButton(id, text, label = "Copy") {
   const said = copied.id === id ? copied.text : "";
-  return h("button", {
-    type: "button", class: "small copy", id, key: id,
+  return button({
+    class: "small copy", id, key: id,
     onclick: async () => {
       let done = "Copied";
       try {

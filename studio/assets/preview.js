@@ -2,7 +2,7 @@
 
 import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin } from "./actions.js";
 import { answerPane } from "./answer.js";
-import { apple, badge, byId, count, h, plain, value } from "./dom.js";
+import { apple, badge, button, byId, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
 import { copyButton } from "./parts.js";
 import { back, endpointID, go } from "./route.js";
@@ -13,7 +13,7 @@ export function previewView() {
   const s = source();
   if (!s) return null;
   const at = current();
-  const list = h("button", { type: "button", class: "back link", onclick: back }, "‹ Endpoints");
+  const list = button({ class: "back link", onclick: back }, "‹ Endpoints");
   if (!at) return [list, h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, blank(s))];
   return h("div", { class: "preview", key: "preview" },
     list,
@@ -32,9 +32,9 @@ function addressBar(at) {
     h("p", { id: "feed-url", class: "url", tabindex: "0", role: "group", "aria-label": "Composed URL" },
       urlTokens(draft?.signature.includes(JSON.stringify(at.endpoint.key)) ? draft.url : at.endpoint.url)),
     copyMenu(at),
-    pending && h("button", { type: "button", id: "cancel", onclick: cancel }, "Cancel"),
-    h("button", {
-      type: "button", id: "send", class: "primary", title: apple ? "⌘ Enter" : "Ctrl+Enter",
+    pending && button({ id: "cancel", onclick: cancel }, "Cancel"),
+    button({
+      id: "send", class: "primary", title: apple ? "⌘ Enter" : "Ctrl+Enter",
       "aria-keyshortcuts": apple ? "Meta+Enter" : "Control+Enter",
       "aria-disabled": pending || now?.owner || state.connection === "lost" ? "true" : undefined,
       onclick: (/** @type {MouseEvent} */ event) => (event.detail < 2 ? send() : undefined),
@@ -66,9 +66,7 @@ function placeholders(text, breaks) {
   return text.split(/(\{\{[^{}]*\}\})/).map((part) => {
     if (!/^\{\{[^{}]*\}\}$/.test(part)) return breaks ? part.split(breaks).map((piece) => [h("wbr"), plain(piece)]) : plain(part);
     const name = part.slice(2, -2);
-    return h("button", {
-      type: "button", class: "open", "aria-label": plain(`Fill in ${name}`), onclick: () => focusField("param:" + name),
-    }, plain(part));
+    return button({ class: "open", "aria-label": plain(`Fill in ${name}`), onclick: () => focusField("param:" + name) }, plain(part));
   });
 }
 
@@ -118,8 +116,8 @@ function quietLine(at) {
       h("select", { id: "data", class: "quietly", value: data, onchange: (/** @type {any} */ event) => chooseData(event.target.value) },
         Object.entries(dataNames).map(([name, label]) => h("option", { key: name, value: name }, label))),
       data === "origin" && originForm()),
-    s.features.length > 0 && h("span", { class: "row", role: "group", "aria-label": "Features" }, s.features.map((feature) => h("button", {
-      key: feature.name, type: "button", class: "switch", role: "switch", "aria-checked": String(feature.enabled),
+    s.features.length > 0 && h("span", { class: "row", role: "group", "aria-label": "Features" }, s.features.map((feature) => button({
+      key: feature.name, class: "switch", role: "switch", "aria-checked": String(feature.enabled),
       onclick: () => flipFeature(s, feature.name),
     }, h("span", { class: "track", "aria-hidden": "true" }), plain(feature.name)))),
     at.endpoint.context.length > 0 && setPicker(),
@@ -154,8 +152,8 @@ const originForm = () => h("form", { novalidate: true, key: "origin", onsubmit: 
 /** hostPart shows the host, and lets it be changed. @param {Source} s @returns {Child} */
 function hostPart(s) {
   if (!state.open.host) {
-    return h("span", { class: "row", key: "host-text" }, h("span", {}, "Host: ", value(s.host)), h("button", {
-      type: "button", class: "icon", id: "edit-host", "aria-label": "Change the host",
+    return h("span", { class: "row", key: "host-text" }, h("span", {}, "Host: ", value(s.host)), button({
+      class: "icon", id: "edit-host", "aria-label": "Change the host",
       onclick: () => {
         state.open.host = true;
         state.failures.deployment = null;
@@ -211,7 +209,7 @@ function blank(s) {
   const errors = s.findings.filter((f) => f.severity === "error").length;
   const title = (/** @type {Child[]} */ ...words) => h("h2", {}, words);
   const action = (/** @type {() => void} */ onclick, /** @type {Child[]} */ ...words) =>
-    h("button", { type: "button", class: "primary", onclick }, words);
+    button({ class: "primary", onclick }, words);
   if (s.versions.length === 0 && errors > 0) {
     return [title(name, " has ", count(errors, "error")), h("p", {}, "Fix the problems and save; this page reloads automatically."),
       action(() => go({ view: "problems" }), "Show the problems")];
@@ -235,7 +233,7 @@ function blank(s) {
     title("This endpoint is gone"),
     h("p", {}, name, " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"), "."),
     again && action(() => reopen(again.key), "Open ", value(again.name), " at ", value(again.key)),
-    v.endpoints.length > 0 && h("button", { type: "button", onclick: () => choose(s.id) }, "Show the first endpoint"),
+    v.endpoints.length > 0 && button({ onclick: () => choose(s.id) }, "Show the first endpoint"),
   ];
 }
 

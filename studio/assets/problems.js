@@ -1,7 +1,7 @@
 // The problems, beside the text that they are about.
 
 import { applyFix, loadText } from "./actions.js";
-import { byId, h, lazy, plain } from "./dom.js";
+import { button, byId, h, lazy, linkButton, plain } from "./dom.js";
 import { copyButton, failureBox, findingText } from "./parts.js";
 import { source } from "./select.js";
 import { state } from "./store.js";
@@ -43,11 +43,9 @@ function explanation(s, clean) {
 
 /** @param {Source} s @param {Finding} f */
 const item = (s, f) => [
-  findingText(f, f.line > 0 && h("button", {
-    type: "button", class: "link", onclick: () => byId("line-" + f.line)?.scrollIntoView({ block: "center" }),
-  }, `line ${f.line}`)),
+  findingText(f, f.line > 0 && linkButton(() => byId("line-" + f.line)?.scrollIntoView({ block: "center" }), `line ${f.line}`)),
   s.path && f.line > 0 && h("p", { class: "row" },
-    f.fix && h("button", { type: "button", class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
+    f.fix && button({ class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
     h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"),
     copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line")),
 ];

@@ -1,7 +1,7 @@
 // The sidebar: all services with their endpoints, and with marks for what is wrong with them.
 
 import { changesIn, choose, open, remove, update } from "./actions.js";
-import { badge, byId, clock, count, h, lazy, plain, value } from "./dom.js";
+import { badge, button, byId, clock, count, h, lazy, linkButton, plain, value } from "./dom.js";
 import { whenSeen } from "./parts.js";
 import { go } from "./route.js";
 import { endpoint, losses, marksOf, pathOf, serviceName, shortName, source, sources, version, wordsOf } from "./select.js";
@@ -42,8 +42,8 @@ export function sidebar() {
     h("ul", {
       id: "endpoints", role: "tree", class: "tree", "aria-label": "Endpoints", key: "tree", onkeydown: move, hidden: all.length === 0,
     }, all.map((other) => service(other, other === s))),
-    h("p", { key: "register" }, h("button", {
-      type: "button", class: "link", id: "register-button", "aria-haspopup": "dialog",
+    h("p", { key: "register" }, button({
+      class: "link", id: "register-button", "aria-haspopup": "dialog",
       onclick: () => change(() => { state.dialog = "register"; state.failures.register = null; }),
     }, "+ Register an address")));
 }
@@ -94,13 +94,12 @@ function facts(s) {
   return [
     h("p", { class: "row quiet" }, s.title && h("span", {}, value(s.kind === "example" ? "built-in example" : shortName(s))),
       link && h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, "Manifest"),
-      s.kind === "address" && h("button", { type: "button", class: "link", onclick: () => update(s.id) }, busy ? "Updating…" : "Update"),
-      s.kind === "address" && h("button", { type: "button", class: "link", onclick: () => remove(s.id) }, "Remove")),
+      s.kind === "address" && linkButton(() => update(s.id), busy ? "Updating…" : "Update"),
+      s.kind === "address" && linkButton(() => remove(s.id), "Remove")),
     s.kind === "address" && failed && h("p", { class: "failure", id: "update-failure" }, plain(failed.detail)),
     !failed && updated && h("p", { class: "row", id: "updated" }, h("span", { class: "quiet" }, `Updated ${clock(updated.at)}:`),
-      updated.changes.length === 0 ? h("span", { class: "quiet" }, "nothing has changed") : h("button", {
-        type: "button", class: "link bad", onclick: () => go({ view: "changes", base: "registered" }),
-      }, changesIn(updated.changes))),
+      updated.changes.length === 0 ? h("span", { class: "quiet" }, "nothing has changed")
+        : button({ class: "link bad", onclick: () => go({ view: "changes", base: "registered" }) }, changesIn(updated.changes))),
   ];
 }
 

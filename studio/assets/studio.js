@@ -1,7 +1,7 @@
 // Signpost studio: the one place that renders the state.
 
 import { choose, compose, send } from "./actions.js";
-import { byId, h, mount, plain, whenFailed } from "./dom.js";
+import { button, byId, h, mount, plain, whenFailed } from "./dom.js";
 import { paletteDialog } from "./palette.js";
 import { rememberName } from "./preview.js";
 import { current, judged, serviceName, source } from "./select.js";
@@ -61,7 +61,7 @@ function main() {
 const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelledby": "empty-title" },
   h("h2", { id: "empty-title" }, "Nothing is registered yet"),
   h("p", {}, "Register the address of a manifest, or run ", h("code", {}, "signpost studio feeds.yaml"), " to open a definition."),
-  h("button", { type: "button", class: "primary", onclick: () => change(() => { state.dialog = "register"; }) }, "Register a manifest"));
+  button({ class: "primary", onclick: () => change(() => { state.dialog = "register"; }) }, "Register a manifest"));
 
 /** dialog is the one that is open. @returns {Child} */
 function dialog() {
@@ -77,7 +77,7 @@ function dialog() {
     onclose: close, oncancel: close,
     onclick: (/** @type {MouseEvent} */ event) => { if (event.target === event.currentTarget) close(); },
   }, h("div", { class: "dialog-body" }, content(),
-    state.dialog !== "set" && h("button", { type: "button", class: "small close", onclick: close }, "Close")));
+    state.dialog !== "set" && button({ class: "small close", onclick: close }, "Close")));
 }
 
 /** failed is what becomes of the failure of anything that waited for the server. @param {unknown} error */

@@ -1,7 +1,7 @@
 // The top of the page: what is looked at, the views of it, the search, and what must not be missed.
 
 import { choose, register, update } from "./actions.js";
-import { apple, badge, byId, h, plain, value } from "./dom.js";
+import { apple, badge, button, byId, h, linkButton, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go, present } from "./route.js";
 import { contextSet, endpoint, judged, sendOf, serviceName, shortName, source, version } from "./select.js";
@@ -29,8 +29,8 @@ export function header() {
         },
       }, label, marked && badge(marked.text, marked.kind));
     })),
-    s && h("button", {
-      type: "button", class: "goto", id: "goto", "aria-keyshortcuts": apple ? "Meta+K" : "Control+K", onclick: openPalette,
+    s && button({
+      class: "goto", id: "goto", "aria-keyshortcuts": apple ? "Meta+K" : "Control+K", onclick: openPalette,
     }, h("span", { class: "words" }, "Search", h("span", { class: "more" }, " or paste a feed URL")),
     h("kbd", {}, apple ? "⌘ K" : "Ctrl K")));
 }
@@ -62,19 +62,16 @@ export function intro() {
   return h("aside", { class: "intro", id: "intro", key: "intro", "aria-label": "About this page" },
     h("span", {}, "This is what editors will see once the studio has registered this manifest. ",
       sendOf(s) === "sample" ? ["The answers are ", h("strong", {}, "sample data"), ": send to your service under ",
-        h("button", { type: "button", class: "link", onclick: openData }, "Data"), ". "]
+        linkButton(openData, "Data"), ". "]
         : "The answers come from the service itself, when you press Send. "),
-    h("button", {
-      type: "button", class: "link",
-      onclick: () => change(() => {
-        seen = true;
-        try {
-          localStorage.setItem(seenKey, "1");
-        } catch {
-          // Then it comes back.
-        }
-      }),
-    }, "Got it"));
+    linkButton(() => change(() => {
+      seen = true;
+      try {
+        localStorage.setItem(seenKey, "1");
+      } catch {
+        // Then it comes back.
+      }
+    }), "Got it"));
 }
 
 function openData() {
@@ -91,12 +88,12 @@ export function banners() {
     state.connection === "lost" && h("div", { class: "banner bad", id: "offline", role: "alert", key: "offline" },
       h("p", {}, "The studio has stopped. Start ", h("code", {}, "signpost studio"), " again, and this page picks up where you left off.")),
     page && state.connection !== "lost" && failureBox(page, "page-failure",
-      h("button", { type: "button", class: "small", onclick: () => change(() => { state.failures.page = null; }) }, "Close")),
+      button({ class: "small", onclick: () => change(() => { state.failures.page = null; }) }, "Close")),
     unknown && h("div", { class: "banner notable", role: "alert", id: "unknown", key: "unknown" },
       h("p", {}, "This link points to ", value(state.route.source), ", which is not registered here."),
       /^https?:\/\//i.test(state.route.source)
-        && h("button", { type: "button", onclick: () => register(state.route.source) }, "Register it"),
-      judged().length > 0 && h("button", { type: "button", onclick: () => choose(judged()[0].id) }, "Show registered services")),
+        && button({ onclick: () => register(state.route.source) }, "Register it"),
+      judged().length > 0 && button({ onclick: () => choose(judged()[0].id) }, "Show registered services")),
     unregistered && state.dialog !== "register" && failureBox(unregistered, "register-failure"),
     deployment && failureBox(deployment, "deployment-failure"),
     s && notes(s),
@@ -110,7 +107,7 @@ function notes(s) {
     failed && h("div", { key: "failed", class: "banner bad", role: "alert", id: "source-failure" },
       h("p", {}, h("strong", {}, value(shortName(s)), ": ", plain(failed.detail))), failed.hint && h("p", {}, plain(failed.hint)),
       s.kind === "address"
-        && h("button", { type: "button", onclick: () => update(s.id) }, state.busy["source:" + s.id] ? "Trying…" : "Try again")),
+        && button({ onclick: () => update(s.id) }, state.busy["source:" + s.id] ? "Trying…" : "Try again")),
     s.notes.length > 0 && h("ul", { class: "notes", id: "notes", key: "notes" }, s.notes.map((note) => h("li", {}, plain(note)))),
   ];
 }
@@ -155,11 +152,10 @@ export function setDialog() {
       && h("p", { class: "blank-line" }, "This set is empty. Enter values on an endpoint, under “What the app adds”."),
     h("ul", { class: "places" }, places.map(([to, values]) => h("li", { key: to }, value(to, "strong"), " ",
       h("span", { class: "quiet" }, plain(Object.keys(values).join(", "))),
-      h("button", { type: "button", class: "small", onclick: () => change(() => { delete set.values[to]; }) }, "Forget")))),
+      button({ class: "small", onclick: () => change(() => { delete set.values[to]; }) }, "Forget")))),
     h("div", { class: "row" },
-      h("button", { type: "button", class: "primary", onclick: () => change(() => { state.dialog = ""; }) }, "Done"),
-      state.sets.length > 1 && h("button", {
-        type: "button",
+      button({ class: "primary", onclick: () => change(() => { state.dialog = ""; }) }, "Done"),
+      state.sets.length > 1 && button({
         onclick: () => change(() => {
           state.sets = state.sets.filter((other) => other !== set);
           state.set = state.sets[0].id;
