@@ -1,7 +1,7 @@
 // The changes of a source against a base that can be chosen.
 
 import { accept, loadChanges, open } from "./actions.js";
-import { address, badge, button, byId, count, h, linkButton, plain } from "./dom.js";
+import { address, badge, button, byId, choice, count, h, linkButton, plain } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go } from "./route.js";
 import { keyOf, source, version } from "./select.js";
@@ -20,12 +20,11 @@ export function changesView() {
   const result = base === "registered" ? { changes: s.changes, failure: undefined } : loadChanges(s.id);
   const waiting = !result && !(base === "git" && !of);
   const bases = [
-    { value: "registered", label: s.kind === "address" ? "its state when it was registered" : "its state when the studio started" },
-    { value: "previous", label: s.kind === "address" ? "its state at the previous fetch" : "its state before the last save" },
-    ...others.map((other) => ({ value: "version:" + other.name, label: `version ${other.name}` })),
-    ...(s.path ? [{ value: "git", label: "a git revision" }] : []),
+    ["registered", s.kind === "address" ? "its state when it was registered" : "its state when the studio started"],
+    ["previous", s.kind === "address" ? "its state at the previous fetch" : "its state before the last save"],
+    ...others.map((other) => ["version:" + other.name, `version ${other.name}`]),
+    ...(s.path ? [["git", "a git revision"]] : []),
   ];
-  const chosen = base === "version" ? "version:" + of : base;
   return h("div", { class: "view changes-view", key: "changes" },
     h("div", { class: "view-head" },
       h("h2", { id: "view-title", tabindex: "-1" }, "Changes"),
@@ -36,8 +35,7 @@ export function changesView() {
         : "What changes for studios, editors and apps that already use this manifest."),
       h("div", { class: "row" },
         h("label", { for: "base" }, "Compared with"),
-        h("select", { id: "base", value: chosen, onchange: (/** @type {any} */ event) => choose(event.target.value) },
-          bases.map((b) => h("option", { key: b.value, value: b.value }, plain(b.label)))),
+        choice({ id: "base", value: base === "version" ? "version:" + of : base }, choose, bases),
         base === "git" && h("form", { class: "row", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); setRevision(); } },
           h("label", { for: "revision", class: "unseen" }, "Git revision"),
           h("input", {

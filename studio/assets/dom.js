@@ -185,6 +185,12 @@ export const button = (props, ...children) => h("button", { type: "button", ...p
 /** linkButton is a button that looks like a link. @param {(event: any) => unknown} onclick @param {...Child} children */
 export const linkButton = (onclick, ...children) => button({ class: "link", onclick }, children);
 
+/** choice is a select of texts, each with its label.
+ * @param {Record<string, any>} props @param {(text: string) => unknown} onchoose @param {string[][]} options */
+export const choice = (props, onchoose, options) => h("select", {
+  ...props, onchange: (/** @type {any} */ event) => onchoose(event.target.value),
+}, options.map(([text, label]) => h("option", { value: text }, plain(label))));
+
 /** @param {number} n @param {string} word */
 export const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 

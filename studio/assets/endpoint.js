@@ -1,7 +1,7 @@
 // The endpoint: what editors set, what the entry fills in, and what the app adds.
 
 import { currentDraft, open, type, typeContext } from "./actions.js";
-import { button, code, count, h, linkButton, list, plain, plainLines, typing, value } from "./dom.js";
+import { button, choice, code, count, h, linkButton, list, plain, plainLines, typing, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { fold, keys, whyNot, whyOther } from "./parts.js";
 import { go } from "./route.js";
@@ -204,9 +204,8 @@ function control(param, now, name, id) {
           h("input", { type: "radio", name: id + "-group", value: text, checked: now === text, onchange: () => set(text) }),
           h("span", {}, label))));
     case "select":
-      return h("select", { id, value: now, ...described(name, id), onchange: oninput },
-        h("option", { key: "", value: "" }, plain(param.placeholder || "Not set")),
-        param.options.map((option, i) => h("option", { key: i, value: option.value }, plain(option.label || option.value))));
+      return choice({ id, value: now, ...described(name, id) }, set,
+        [["", param.placeholder || "Not set"], ...param.options.map((option) => [option.value, option.label || option.value])]);
     case "number":
       return h("input", {
         id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder), value: state.bad[name] ? typing : now,
@@ -247,10 +246,8 @@ function contextRow(at, item) {
           class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`), "aria-pressed": String(!masked),
           onclick: () => change(() => { state.shown[item.key] = masked; }),
         }, masked ? "Show" : "Hide"),
-        h("select", {
-          class: "small", "aria-label": plain(`Type of ${item.key}`), value: now.json ? "json" : "text",
-          onchange: (/** @type {any} */ event) => typeContext(item.key, { text: now.text, json: event.target.value === "json" }, to),
-        }, h("option", { value: "text" }, "text"), h("option", { value: "json" }, "JSON"))),
+        choice({ class: "small", "aria-label": plain(`Type of ${item.key}`), value: now.json ? "json" : "text" },
+          (type) => typeContext(item.key, { text: now.text, json: type === "json" }, to), [["text", "text"], ["json", "JSON"]])),
     below: item.sent && other && h("p", { class: "hint" },
       "“", value(contextSet().name), "” has a value that was entered for ", value(other), ". ",
       linkButton(() => typeContext(item.key, contextValue(other, item.key), to), "Use it here, too")),

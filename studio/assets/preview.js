@@ -2,7 +2,7 @@
 
 import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin } from "./actions.js";
 import { answerPane } from "./answer.js";
-import { apple, badge, button, byId, count, h, plain, value } from "./dom.js";
+import { apple, badge, button, byId, choice, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
 import { copyButton } from "./parts.js";
 import { back, endpointID, go } from "./route.js";
@@ -105,7 +105,7 @@ function copyMenu(at) {
     copyButton("copy-link", () => location.href, "link to this page")));
 }
 
-const dataNames = /** @type {Record<string, string>} */ ({ sample: "sample", published: "as published", origin: "another server" });
+const dataNames = { sample: "sample", published: "as published", origin: "another server" };
 
 /** quietLine is what the request depends on besides the endpoint. @param {Current} at */
 function quietLine(at) {
@@ -113,8 +113,7 @@ function quietLine(at) {
   const data = sendOf(s);
   return h("div", { class: "quiet-line", key: "line" },
     h("span", { class: "row" }, h("label", { for: "data" }, "Data:"),
-      h("select", { id: "data", class: "quietly", value: data, onchange: (/** @type {any} */ event) => chooseData(event.target.value) },
-        Object.entries(dataNames).map(([name, label]) => h("option", { key: name, value: name }, label))),
+      choice({ id: "data", class: "quietly", value: data }, chooseData, Object.entries(dataNames)),
       data === "origin" && originForm()),
     s.features.length > 0 && h("span", { class: "row", role: "group", "aria-label": "Features" }, s.features.map((feature) => button({
       key: feature.name, class: "switch", role: "switch", "aria-checked": String(feature.enabled),
@@ -180,12 +179,9 @@ function hostPart(s) {
 function setPicker() {
   const set = contextSet();
   return h("span", { class: "row", key: "set" }, h("label", { for: "set" }, "As:"),
-    h("select", {
+    choice({
       id: "set", class: "quietly", value: set.id, title: "What the app knows about its user and device. The values stay in this tab.",
-      onchange: (/** @type {any} */ event) => chooseSet(event.target.value),
-    },
-    state.sets.map((other) => h("option", { key: other.id, value: other.id }, plain(other.name))),
-    h("option", { key: "edit", value: "edit" }, "Edit this set…"), h("option", { key: "new", value: "new" }, "New set…")));
+    }, chooseSet, [...state.sets.map((other) => [other.id, other.name]), ["edit", "Edit this set…"], ["new", "New set…"]]));
 }
 
 /** @param {string} id */

@@ -1,7 +1,7 @@
 // Signpost studio: the one place that renders the state.
 
 import { choose, compose, send } from "./actions.js";
-import { button, byId, h, mount, plain, whenFailed } from "./dom.js";
+import { button, byId, choice, h, mount, plain, whenFailed } from "./dom.js";
 import { paletteDialog } from "./palette.js";
 import { rememberName } from "./preview.js";
 import { current, judged, serviceName, source } from "./select.js";
@@ -46,9 +46,8 @@ function render() {
 function serviceSelect() {
   const s = source();
   if (!s || state.route.view === "preview" || judged().length < 2) return null;
-  return h("p", { class: "service-select", key: "service-select" }, h("label", { for: "service" }, "Service"), " ", h("select", {
-    id: "service", value: s.id, onchange: (/** @type {any} */ event) => choose(event.target.value),
-  }, judged().map((other) => h("option", { key: other.id, value: other.id }, plain(serviceName(other))))));
+  return h("p", { class: "service-select", key: "service-select" }, h("label", { for: "service" }, "Service"), " ",
+    choice({ id: "service", value: s.id }, choose, judged().map((other) => [other.id, serviceName(other)])));
 }
 
 /** @returns {Child} */

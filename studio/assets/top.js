@@ -1,7 +1,7 @@
 // The top of the page: what is looked at, the views of it, the search, and what must not be missed.
 
 import { choose, register, update } from "./actions.js";
-import { apple, badge, button, byId, h, linkButton, plain, value } from "./dom.js";
+import { apple, badge, button, byId, choice, h, linkButton, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go, present } from "./route.js";
 import { contextSet, endpoint, judged, sendOf, serviceName, shortName, source, version } from "./select.js";
@@ -14,10 +14,8 @@ export function header() {
   return h("header", { class: "top", key: "top" },
     h("img", { src: "signpost.svg", alt: "", width: 26, height: 26 }),
     h("h1", { class: "title" }, s ? value(serviceName(s)) : "Signpost studio"),
-    s && s.versions.length > 1 && h("select", {
-      id: "version", class: "quietly", "aria-label": "API version", value: v?.name ?? "",
-      onchange: (/** @type {any} */ event) => chooseVersion(s, event.target.value),
-    }, s.versions.map((other) => h("option", { key: other.name, value: other.name }, plain(other.name)))),
+    s && s.versions.length > 1 && choice({ id: "version", class: "quietly", "aria-label": "API version", value: v?.name ?? "" },
+      (name) => chooseVersion(s, name), s.versions.map((other) => [other.name, other.name])),
     h("nav", { class: "views", "aria-label": "Views" }, views.map(({ name, label, mark }) => {
       const marked = s && mark(s);
       return h("a", {
