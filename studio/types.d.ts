@@ -46,7 +46,7 @@ type JsonNode = { kind: "object" | "array" | "string" | "number" | "word", text:
   closed: boolean };
 type Json = { root: JsonNode, cut: boolean };
 type Card = { title: string, picture: string, facts: string[], free: boolean, links: string[], entry: any, node: JsonNode };
-type Feed = { title: string, cards: Card[], total: number, array: boolean };
+type Feed = { cards: Card[], total: number, array: boolean };
 type ContextValue = { text: string, json: boolean };
 
 /** ContextSet has values by destination, then by key. */

@@ -20,30 +20,28 @@ export function read(root) {
   const json = valueOf(root);
   const found = entriesOf(json);
   if (!found) return null;
-  const array = Array.isArray(json);
-  const title = !array && json && typeof json === "object" ? textOf(json, titleNames) : "";
-  return { title, cards: found.slice(0, maxCards).map(card), total: found.length, array };
+  return { cards: found.slice(0, maxCards).map(card), total: found.length, array: Array.isArray(json) };
 }
 
 /** @param {any} json @returns {any[] | null} */
 function entriesOf(json) {
-  if (isEntries(json) || (Array.isArray(json) && json.length === 0)) return json;
-  if (!json || typeof json !== "object" || Array.isArray(json)) return null;
-  for (const name of listNames) if (isEntries(json[name]) || (Array.isArray(json[name]) && json[name].length === 0)) return json[name];
+  if (isEntries(json)) return json;
+  if (!isObject(json)) return null;
+  for (const name of listNames) if (isEntries(json[name])) return json[name];
   const titled = (/** @type {any} */ entry) => textOf(entry, titleNames) !== "";
   for (const value of Object.values(json)) if (isEntries(value) && value.some(titled)) return value;
   for (const name of ["data", "feed", "response", "result"]) {
-    if (json[name] && typeof json[name] === "object" && !Array.isArray(json[name])) {
-      const inner = entriesOf(json[name]);
-      if (inner) return inner;
-    }
+    const inner = isObject(json[name]) && entriesOf(json[name]);
+    if (inner) return inner;
   }
   return null;
 }
 
 /** @param {any} value */
-const isEntries = (value) => Array.isArray(value) && value.length > 0
-  && value.every((entry) => entry && typeof entry === "object" && !Array.isArray(entry));
+const isObject = (value) => Boolean(value) && typeof value === "object" && !Array.isArray(value);
+
+/** isEntries reports whether a value is a list of objects, which may be empty. @param {any} value */
+const isEntries = (value) => Array.isArray(value) && value.every(isObject);
 
 /** @param {any} entry @param {string[]} names */
 function textOf(entry, names) {
