@@ -1,14 +1,8 @@
 // What the page shows is in its address, so that Back, a reload and a copied link work. Context values are not.
 
-import { change, state } from "./store.js";
+import { change, routeTexts, state } from "./store.js";
 
 /** @typedef {{ route: Route, typed: Typed }} Address a route, with what is filled in for its endpoint */
-
-/** The fields of a route that are texts, and what they are where the address does not say. */
-const texts = /** @type {const} */ ({
-  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "", base: "registered", of: "",
-  host: "",
-});
 
 /** @param {string} hash @returns {Address} */
 export function parse(hash) {
@@ -16,7 +10,7 @@ export function parse(hash) {
   const words = new URLSearchParams(query);
   /** @type {any} */
   const route = { view: view || "preview", feeds: words.getAll("feed"), features: {} };
-  for (const [name, otherwise] of Object.entries(texts)) route[name] = words.get(name) ?? otherwise;
+  for (const [name, otherwise] of Object.entries(routeTexts)) route[name] = words.get(name) ?? otherwise;
   /** @type {Typed} */
   const typed = { params: {}, modifiers: {} };
   for (const [name, text] of words) {
@@ -35,7 +29,7 @@ export function own(object, name, value) {
 /** @param {Address} address @returns {string} */
 function format({ route, typed }) {
   const words = new URLSearchParams();
-  for (const [name, otherwise] of Object.entries(texts)) {
+  for (const [name, otherwise] of Object.entries(routeTexts)) {
     const text = /** @type {any} */ (route)[name];
     if (text !== otherwise) words.set(name, text);
   }

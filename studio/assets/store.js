@@ -3,6 +3,11 @@
 /** defaultFollow is how many links a check follows, as signpost check does. */
 export const defaultFollow = 20;
 
+/** The fields of a route that are texts, and what they are where the address does not say. */
+export const routeTexts = {
+  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "", base: "registered", of: "", host: "",
+};
+
 /** @type {State} */
 export const state = {
   connection: "connecting",
@@ -10,10 +15,7 @@ export const state = {
   server: {
     instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", sources: new Map(), overlap: new Map(),
   },
-  route: {
-    view: "preview", source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "",
-    base: "registered", of: "", host: "", features: {}, feeds: [],
-  },
+  route: { view: "preview", ...routeTexts, features: {}, feeds: [] },
   typed: {},
   bad: {},
   // The signed-in viewer has a sample value for every key of sample data.
