@@ -179,11 +179,8 @@ func refuse(w http.ResponseWriter, err error) {
 
 var noSource = failed(http.StatusNotFound, "This manifest is no longer registered.", "Choose another one.")
 
-// sentence turns an error message into a sentence.
+// sentence turns an error message, which is not empty, into a sentence.
 func sentence(text string) string {
-	if text == "" {
-		return ""
-	}
 	first, size := utf8.DecodeRuneInString(text)
 	text = string(unicode.ToUpper(first)) + text[size:]
 	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") {

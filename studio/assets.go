@@ -54,9 +54,8 @@ func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 	for _, src := range shown.sources {
 		for _, v := range src.Versions {
 			if v.Route == r.URL.Path {
-				body, _ := src.body(v) // it was valid when it was resolved
 				w.Header().Set("Content-Type", "application/json")
-				w.Write(body)
+				w.Write(src.body(v))
 				return
 			}
 		}

@@ -101,12 +101,9 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 		opts.SendTo = origin
 		return src.address.String(), opts, nil
 	}
-	body, err := src.body(v)
-	if err != nil {
-		return "", opts, err
-	}
 	route := cmp.Or(v.Route, "/v1/endpoints-manifest") // the address of a saved manifest is unknown
-	network, manifest := cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport), answeredBy(manifestHandler(body))
+	network := cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport)
+	manifest := answeredBy(manifestHandler(src.body(v)))
 	opts.Transport = transportFunc(func(req *http.Request) (*http.Response, error) {
 		own := onHost(req.URL.String(), src.Host)
 		switch {

@@ -303,10 +303,10 @@ func (src *source) featureKeys(f *definition.File) map[[3]string]string {
 }
 
 // body returns the manifest of a version as the service sends it.
-func (src *source) body(v *version) ([]byte, error) {
+func (src *source) body(v *version) []byte {
 	if src.good.file.Served() {
-		return bytes.ReplaceAll(src.good.body, []byte(signpost.HostPlaceholder), []byte(src.Host)), nil
+		return bytes.ReplaceAll(src.good.body, []byte(signpost.HostPlaceholder), []byte(src.Host))
 	}
-	text, err := v.manifest.MarshalJSON()
-	return append(text, '\n'), err
+	text, _ := v.manifest.MarshalJSON() // its text has no errors, and resolving it leaves each URL once
+	return append(text, '\n')
 }
