@@ -4,16 +4,15 @@ import { accept, loadChanges, open } from "./actions.js";
 import { address, badge, button, byId, choice, count, h, linkButton, plain } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go } from "./route.js";
-import { keyOf, source, version } from "./select.js";
+import { keyOf, version } from "./select.js";
 import { after, state } from "./store.js";
 
 const levels = /** @type {Record<string, string>} */ ({ breaking: "bad", notable: "notable", compatible: "good" });
 const maxChanges = 300;
 const maxPlaces = 20;
 
-export function changesView() {
-  const s = source();
-  if (!s) return null;
+/** @param {Source} s */
+export function changesView(s) {
   const { base, of } = state.route;
   const v = version(s);
   const others = s.versions.filter((other) => other !== v);

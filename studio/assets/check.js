@@ -3,7 +3,7 @@
 import { runCheck } from "./actions.js";
 import { address, badge, button, count, h, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
-import { sendOf, sendTo, source, version } from "./select.js";
+import { sendOf, sendTo, version } from "./select.js";
 import { change, defaultFollow, state } from "./store.js";
 
 /** The statuses and their colours, what matters most first. */
@@ -23,9 +23,8 @@ export function checkMark(s) {
   return { text: "✓", kind: "good" };
 }
 
-export function checkView() {
-  const s = source();
-  if (!s) return null;
+/** @param {Source} s */
+export function checkView(s) {
   const v = version(s);
   const run = state.check?.source === s.id && state.check.version === (v?.name ?? "") ? state.check : null;
   const sample = sendOf(s) === "sample";

@@ -6,12 +6,11 @@ import { apple, badge, button, byId, choice, count, h, plain, value } from "./do
 import { endpointPane } from "./endpoint.js";
 import { copyButton } from "./parts.js";
 import { back, endpointID, go } from "./route.js";
-import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, source, version } from "./select.js";
+import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, version } from "./select.js";
 import { after, change, state } from "./store.js";
 
-export function previewView() {
-  const s = source();
-  if (!s) return null;
+/** @param {Source} s */
+export function previewView(s) {
   const at = current();
   const list = button({ class: "back link", onclick: back }, "‹ Endpoints");
   if (!at) return [list, h("div", { class: "blank", id: "endpoint-blank", key: "blank" }, blank(s))];

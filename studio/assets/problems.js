@@ -3,7 +3,6 @@
 import { applyFix, loadText } from "./actions.js";
 import { button, byId, h, lazy, linkButton, plain } from "./dom.js";
 import { copyButton, failureBox, findingText } from "./parts.js";
-import { source } from "./select.js";
 import { state } from "./store.js";
 import { summary } from "./sync.js";
 
@@ -11,9 +10,8 @@ import { summary } from "./sync.js";
 const maxLines = 3000;
 const maxFindings = 500;
 
-export function problemsView() {
-  const s = source();
-  if (!s) return null;
+/** @param {Source} s */
+export function problemsView(s) {
   const text = loadText(s.id)?.text;
   const clean = s.findings.length === 0;
   return h("div", { class: "view problems-view" + (clean ? " clean" : ""), key: "problems" },

@@ -53,8 +53,9 @@ function serviceSelect() {
 /** @returns {Child} */
 function main() {
   if (!state.loaded) return h("p", { class: "blank", id: "loading" }, state.connection === "lost" ? "" : "Loading…");
-  if (!source()) return state.route.source === "" || state.server.sources.size === 0 ? welcome() : null;
-  return (views.find((view) => view.name === state.route.view) ?? views[0]).show();
+  const s = source();
+  if (!s) return state.route.source === "" || state.server.sources.size === 0 ? welcome() : null;
+  return (views.find((view) => view.name === state.route.view) ?? views[0]).show(s);
 }
 
 const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelledby": "empty-title" },

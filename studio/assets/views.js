@@ -9,7 +9,7 @@ import { losses } from "./select.js";
 
 /** @typedef {{ text: string | number, kind: string } | null} Mark */
 
-/** @type {{ name: string, label: string, show: () => Child, mark: (s: Source) => Mark }[]} */
+/** @type {{ name: string, label: string, show: (s: Source) => Child, mark: (s: Source) => Mark }[]} */
 export const views = [
   { name: "preview", label: "Preview", show: previewView, mark: () => null },
   { name: "map", label: "Map", show: mapView, mark: () => some(losses().length, "notable") },
