@@ -25,8 +25,8 @@ async function attempt(place, action) {
   try {
     await action();
   } catch (refused) {
-    if (refused instanceof Refused) state.failures[place] = refused.failure;
-    else if (!(refused instanceof Cancelled)) throw refused;
+    if (!(refused instanceof Refused)) throw refused;
+    state.failures[place] = refused.failure;
   } finally {
     change(() => { state.busy[place] = false; });
   }
@@ -379,12 +379,11 @@ function load(place, wish, path, body) {
   if (state[place]?.signature === signature) return state[place];
   if (asked[place] === signature || state.connection !== "live") return null;
   asked[place] = signature;
-  call(path, body, { timeout: remoteTimeout }).catch((refused) => ({ failure: refused.failure ?? { detail: String(refused) } }))
-    .then((result) => {
-      if (asked[place] !== signature) return;
-      asked[place] = "";
-      change(() => Object.assign(state, { [place]: { signature, ...result } }));
-    });
+  call(path, body, { timeout: remoteTimeout }).catch((refused) => ({ failure: refused.failure })).then((result) => {
+    if (asked[place] !== signature) return;
+    asked[place] = "";
+    change(() => Object.assign(state, { [place]: { signature, ...result } }));
+  });
   return null;
 }
 
@@ -419,22 +418,21 @@ function valuesFor(s, name) {
   return all;
 }
 
-/** runCheck runs the checks, and shows each result when it is there. @param {string} id @param {string} version */
-export async function runCheck(id, version) {
+/** runCheck runs the checks, and shows each result when it is there. @param {Source} s @param {string} version */
+export async function runCheck(s, version) {
   state.check?.controller?.abort();
   const controller = new AbortController();
   /** @type {CheckRun} */
-  const run = { source: id, version, results: [], done: 0, total: 0, running: true, ok: false, failure: null, controller };
+  const run = { source: s.id, version, results: [], done: 0, total: 0, running: true, ok: false, failure: null, controller };
   change(() => { state.check = run; });
-  const s = state.server.sources.get(id);
   try {
     await lines("/api/check", {
-      source: id, version, send: s ? sendOf(s) : "published", to: sendTo(), endpoints: s ? valuesFor(s, version) : {},
-      links: state.checking.follow, schema: state.checking.schema,
+      source: s.id, version, send: sendOf(s), to: sendTo(), endpoints: valuesFor(s, version), links: state.checking.follow,
+      schema: state.checking.schema,
     }, controller.signal, (line) => change(() => {
       if (line.result) run.results.push(line.result);
-      if (line.total) Object.assign(run, { done: line.done ?? 0, total: line.total });
-      if (line.end) run.ok = Boolean(line.ok);
+      if (line.total) Object.assign(run, { done: line.done, total: line.total });
+      if (line.end) run.ok = line.ok;
     }));
     announce(run.ok ? "No check failed." : "Some checks failed.");
   } catch (refused) {

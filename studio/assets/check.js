@@ -35,7 +35,7 @@ export function checkView(s) {
       h("div", { class: "row" },
         button({
           class: "primary", id: "run-check", "aria-disabled": run?.running ? "true" : undefined,
-          onclick: () => (run?.running ? undefined : runCheck(s.id, v?.name ?? "")),
+          onclick: () => (run?.running ? undefined : runCheck(s, v?.name ?? "")),
         }, run ? "Run again" : "Run the checks"),
         run?.running && button({ onclick: () => run.controller?.abort() }, "Cancel"),
         h("span", { role: "status", id: "check-status" }, run?.running

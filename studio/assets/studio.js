@@ -5,7 +5,7 @@ import { button, byId, choice, h, mount, plain, whenFailed } from "./dom.js";
 import { paletteDialog } from "./palette.js";
 import { rememberName } from "./preview.js";
 import { current, judged, serviceName, source } from "./select.js";
-import { Cancelled, Refused } from "./server.js";
+import { Refused } from "./server.js";
 import { sidebar } from "./sidebar.js";
 import { change, onChange, recall, state } from "./store.js";
 import { arrive, connect } from "./sync.js";
@@ -82,8 +82,8 @@ function dialog() {
 
 /** failed is what becomes of the failure of anything that waited for the server. @param {unknown} error */
 function failed(error) {
-  if (error instanceof Refused) change(() => { state.failures.page = error.failure; });
-  else if (!(error instanceof Cancelled)) throw error;
+  if (!(error instanceof Refused)) throw error;
+  change(() => { state.failures.page = error.failure; });
 }
 whenFailed(failed);
 
