@@ -176,8 +176,8 @@ export const address = (text, cls = "") => h("bdi", { class: ("url " + cls).trim
 /** @param {unknown} text */
 export const code = (text) => h("code", {}, h("bdi", {}, plain(text)));
 
-/** @param {unknown} text @param {string} [kind] @param {string} [title] */
-export const badge = (text, kind = "", title) => h("span", { class: "badge " + kind, title }, plain(text));
+/** @param {unknown} text @param {string} [kind] */
+export const badge = (text, kind = "") => h("span", { class: "badge " + kind }, plain(text));
 
 /** button is a button that does not submit a form. @param {Record<string, any>} props @param {...Child} children */
 export const button = (props, ...children) => h("button", { type: "button", ...props }, children);

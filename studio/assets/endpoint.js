@@ -6,7 +6,7 @@ import { fieldOf } from "./feed.js";
 import { fold, keys, whyNot, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
-  contextSet, contextValue, destination, elsewhere, marksOf, nestingOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
+  contextSet, contextValue, destination, elsewhere, marksOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
 } from "./select.js";
 import { change, state } from "./store.js";
 
@@ -71,7 +71,7 @@ const group = (id, title, fact, rows) => h("section", { class: "group", id, key:
 function warnings(at) {
   const { source: s, version: v, endpoint: e } = at;
   const { owner, match } = currentDraft() ?? { owner: null, match: null };
-  const losing = (nestingOf(s, v, e)?.under ?? []).filter((other) => other.lost_keys.length > 0);
+  const losing = (state.server.overlap.get(at.id)?.under ?? []).filter((other) => other.lost_keys.length > 0);
   const { lost, problems } = marksOf(s, v)(e);
   return [
     e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
@@ -121,9 +121,7 @@ function messageOf(name) {
 }
 
 /** @param {string} name @param {string} id */
-const described = (name, id) => ({
-  "aria-invalid": messageOf(name) ? "true" : undefined, "aria-describedby": messageOf(name) ? id + "-failure" : undefined,
-});
+const described = (name, id) => (messageOf(name) ? { "aria-invalid": "true", "aria-describedby": id + "-failure" } : {});
 
 const plainText = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
 

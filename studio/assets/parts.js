@@ -25,7 +25,7 @@ export const fold = (id, summary, content) => h("details", {
 /**
  * failureBox says what is wrong and what to do.
  * @param {Failure} failure
- * @param {string} [id]
+ * @param {string} id
  * @param {Child} [actions]
  */
 export const failureBox = (failure, id, actions) => h("div", { class: "banner bad", role: "alert", id, key: id },
@@ -49,8 +49,8 @@ export const keys = (names) => list(names.map((name) => code(name)));
 /** Which copy button was pressed last, and how it went. */
 let copied = { id: "", text: "" };
 
-/** copyButton copies a text, and says so where its label is. @param {string} id @param {() => string} text @param {string} [label] */
-export function copyButton(id, text, label = "Copy") {
+/** copyButton copies a text, and says so where its label is. @param {string} id @param {() => string} text @param {string} label */
+export function copyButton(id, text, label) {
   const said = copied.id === id ? copied.text : "";
   return button({
     class: "small copy", id, key: id,

@@ -133,9 +133,6 @@ export function filled(at) {
 /** signature is a text that changes when a request would. @param {Current} at */
 export const signature = (at) => JSON.stringify([filled(at), at.endpoint.url, state.server.instance]);
 
-/** nestingOf returns what an endpoint is nested in. @param {Source} s @param {Version} v @param {Endpoint} e */
-export const nestingOf = (s, v, e) => state.server.overlap.get(placeOf(s, v, e).id);
-
 /** shortName leaves out what all names of a kind share. @param {Source} s */
 export function shortName(s) {
   if (s.kind !== "address") return s.id.split(/[/\\]/).pop() ?? s.id;
@@ -191,8 +188,8 @@ export function marksOf(s, v) {
   return (e) => {
     const found = findings.get(e.key) ?? [];
     return {
-      lost: lostKeys(nestingOf(s, v, e)), problems: found.length, errors: found.some((f) => f.severity === "error"),
-      changed: changed.has(e.url),
+      lost: lostKeys(state.server.overlap.get(placeOf(s, v, e).id)), problems: found.length,
+      errors: found.some((f) => f.severity === "error"), changed: changed.has(e.url),
     };
   };
 }
