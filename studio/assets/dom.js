@@ -93,7 +93,7 @@ function reuse(vnode, keyed, loose) {
 /** @param {VNode} vnode @returns {Node} */
 function create(vnode) {
   const node = vnode.tag === "#text" ? document.createTextNode("") : document.createElement(vnode.tag);
-  made.set(node, { ...vnode, props: {}, children: [], text: "", deps: null });
+  made.set(node, { ...vnode, props: {}, text: "", deps: null });
   vnode.props.created?.(node);
   return node;
 }
@@ -107,16 +107,9 @@ function update(node, vnode) {
     return;
   }
   const element = /** @type {HTMLElement} */ (node);
-  if (vnode.make) {
-    if (before.deps && before.deps.length === vnode.deps?.length && before.deps.every((dep, i) => dep === vnode.deps?.[i])) {
-      vnode.children = before.children;
-    } else {
-      vnode.children = vnodes(vnode.make());
-      patchChildren(element, vnode.children);
-    }
-  } else {
-    patchChildren(element, vnode.children);
-  }
+  const { deps, make } = vnode;
+  const asBefore = deps && deps.length === before.deps?.length && deps.every((dep, i) => dep === before.deps?.[i]);
+  if (!asBefore) patchChildren(element, make ? vnodes(make()) : vnode.children);
   // After the children, since the value of a select is one of them.
   for (const name of Object.keys(before.props)) if (!(name in vnode.props)) set(element, name, undefined, before.props[name]);
   for (const [name, value] of Object.entries(vnode.props)) set(element, name, value, before.props[name]);
