@@ -35,7 +35,7 @@ export function changesView(s) {
       h("div", { class: "row" },
         h("label", { for: "base" }, "Compared with"),
         choice({ id: "base", value: base === "version" ? "version:" + of : base }, choose, bases),
-        base === "git" && h("form", { class: "row", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); setRevision(); } },
+        base === "git" && h("form", { class: "row", onsubmit: setRevision },
           h("label", { for: "revision", class: "unseen" }, "Git revision"),
           h("input", {
             id: "revision", type: "text", placeholder: "HEAD~1", spellcheck: "false", size: 14, onchange: setRevision,

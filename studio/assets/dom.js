@@ -144,6 +144,7 @@ export function whenFailed(f) {
 
 /** handle calls the listener that the description of an element has by now. @param {Event} event */
 function handle(event) {
+  if (event.type === "submit") event.preventDefault(); // which would leave the page
   const result = made.get(/** @type {Node} */ (event.currentTarget))?.props["on" + event.type]?.(event);
   if (result instanceof Promise) result.catch(onFailed);
 }

@@ -120,8 +120,7 @@ function spotItem(spot, draw) {
 
 const feedForm = () => h("form", {
   class: "stack", id: "feeds-form",
-  onsubmit: (/** @type {Event} */ event) => {
-    event.preventDefault();
+  onsubmit: () => {
     const text = /** @type {HTMLTextAreaElement} */ (byId("feeds")).value;
     go({ feeds: text.split(/\s+/).filter(Boolean).slice(0, 100) }, { replace: true });
   },

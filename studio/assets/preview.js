@@ -134,10 +134,7 @@ function chooseData(send) {
 }
 
 /** @param {string} id @param {(text: string) => unknown} action */
-const submit = (id, action) => (/** @type {Event} */ event) => {
-  event.preventDefault();
-  return action(/** @type {HTMLInputElement} */ (byId(id)).value);
-};
+const submit = (id, action) => () => action(/** @type {HTMLInputElement} */ (byId(id)).value);
 
 const originForm = () => h("form", { novalidate: true, key: "origin", onsubmit: submit("send-to", setOrigin) },
   h("input", {

@@ -115,8 +115,7 @@ export const registerDialog = () => [
   h("h2", { id: "dialog-title" }, "Register a manifest"),
   h("form", {
     id: "register", novalidate: true, class: "stack",
-    onsubmit: (/** @type {Event} */ event) => {
-      event.preventDefault();
+    onsubmit: () => {
       const input = /** @type {HTMLInputElement} */ (byId("address"));
       if (input.value.trim() === "") input.focus();
       return input.value.trim() === "" ? undefined : register(input.value.trim());
