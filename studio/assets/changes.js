@@ -2,7 +2,7 @@
 
 import { accept, loadChanges, open } from "./actions.js";
 import { address, badge, button, byId, choice, count, h, linkButton, plain } from "./dom.js";
-import { failureBox } from "./parts.js";
+import { failureBox, viewHead } from "./parts.js";
 import { go } from "./route.js";
 import { keyOf, version } from "./select.js";
 import { after, state } from "./store.js";
@@ -25,13 +25,11 @@ export function changesView(s) {
     ...(s.path ? [["git", "a git revision"]] : []),
   ];
   return h("div", { class: "view changes-view", key: "changes" },
-    h("div", { class: "view-head" },
-      h("h2", { id: "view-title", tabindex: "-1" }, "Changes"),
-      h("p", { class: "quiet" }, base === "version" && v ? [
+    viewHead("Changes",
+      base === "version" && v ? [
         `What moving from ${plain(of)} to ${plain(v.name)} changes for studios, editors and apps. `,
-        linkButton(() => go({ version: of, of: v.name, endpoint: "" }, { replace: true }),
-          `From ${plain(v.name)} to ${plain(of)} instead`)]
-        : "What changes for studios, editors and apps that already use this manifest."),
+        linkButton(() => go({ version: of, of: v.name, endpoint: "" }, { replace: true }), `From ${plain(v.name)} to ${plain(of)} instead`),
+      ] : "What changes for studios, editors and apps that already use this manifest.",
       h("div", { class: "row" },
         h("label", { for: "base" }, "Compared with"),
         choice({ id: "base", value: base === "version" ? "version:" + of : base }, choose, bases),

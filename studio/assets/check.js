@@ -2,7 +2,7 @@
 
 import { runCheck } from "./actions.js";
 import { address, badge, button, count, h, plain, value } from "./dom.js";
-import { failureBox } from "./parts.js";
+import { failureBox, viewHead } from "./parts.js";
 import { sendOf, sendTo, version } from "./select.js";
 import { change, defaultFollow, state } from "./store.js";
 
@@ -29,9 +29,7 @@ export function checkView(s) {
   const run = state.check?.source === s.id && state.check.version === (v?.name ?? "") ? state.check : null;
   const sample = sendOf(s) === "sample";
   return h("div", { class: "view check-view", key: "check" },
-    h("div", { class: "view-head" },
-      h("h2", { id: "view-title", tabindex: "-1" }, "Check"),
-      h("p", { class: "quiet" }, what(s)),
+    viewHead("Check", what(s),
       h("div", { class: "row" },
         button({
           class: "primary", id: "run-check", "aria-disabled": run?.running ? "true" : undefined,

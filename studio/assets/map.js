@@ -2,7 +2,7 @@
 
 import { loadMatches, open } from "./actions.js";
 import { address, badge, button, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
-import { fold, keys, whenSeen, whyNot } from "./parts.js";
+import { fold, keys, viewHead, whenSeen, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
 import { endpointsOf, losses, lostKeys, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { change, state } from "./store.js";
@@ -28,11 +28,10 @@ export function mapView() {
   const total = endpointsOf(all).length;
   const lost = losses();
   return h("div", { class: "view map-view", key: "map" },
-    h("div", { class: "view-head" },
-      h("h2", { id: "view-title", tabindex: "-1" }, "Map ",
-        h("span", { class: "quiet" }, count(total, "endpoint"), lost.length > 0 && `, ${lost.length} with lost keys`)),
-      h("p", { class: "quiet" }, "Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. ",
-        "An endpoint inside another shadows it.")),
+    viewHead(
+      ["Map ", h("span", { class: "quiet" }, count(total, "endpoint"), lost.length > 0 && `, ${lost.length} with lost keys`)],
+      ["Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. ",
+        "An endpoint inside another shadows it."]),
     h("div", { class: "split" },
       h("div", { class: "map", key: "map" },
         lost.length > 0 ? h("section", { key: "lost", "aria-labelledby": "lost-title" },

@@ -3,6 +3,10 @@
 import { announce, badge, button, code, h, list, plain, value } from "./dom.js";
 import { change, state } from "./store.js";
 
+/** viewHead says what a view shows, and what can be chosen. @param {Child} title @param {Child} about @param {...Child} controls */
+export const viewHead = (title, about, ...controls) => h("div", { class: "view-head" },
+  h("h2", { id: "view-title", tabindex: "-1" }, title), h("p", { class: "quiet" }, about), controls);
+
 /** whenSeen clicks on an element whenever it is scrolled to. @param {HTMLElement} node */
 export const whenSeen = (node) => new IntersectionObserver((seen) => {
   if (seen.some((s) => s.isIntersecting)) node.click();

@@ -2,7 +2,7 @@
 
 import { applyFix, loadText } from "./actions.js";
 import { button, byId, h, lazy, linkButton, plain } from "./dom.js";
-import { copyButton, failureBox, findingText } from "./parts.js";
+import { copyButton, failureBox, findingText, viewHead } from "./parts.js";
 import { state } from "./store.js";
 import { summary } from "./sync.js";
 
@@ -15,10 +15,7 @@ export function problemsView(s) {
   const text = loadText(s.id)?.text;
   const clean = s.findings.length === 0;
   return h("div", { class: "view problems-view" + (clean ? " clean" : ""), key: "problems" },
-    h("div", { class: "view-head" },
-      h("h2", { id: "view-title", tabindex: "-1" }, "Problems ",
-        h("span", { class: "quiet", id: "problems-summary" }, clean ? "" : summary(s.findings))),
-      h("p", { class: "quiet" }, explanation(s, clean))),
+    viewHead(["Problems ", h("span", { class: "quiet", id: "problems-summary" }, clean ? "" : summary(s.findings))], explanation(s, clean)),
     state.failures.fix && failureBox(state.failures.fix, "fix-failure"),
     h("div", { class: "split" },
       !clean && h("ul", { class: "findings", id: "problems-list" },
