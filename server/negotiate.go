@@ -34,9 +34,7 @@ func acceptsGzip(lines []string) bool {
 	const unsaid = -1.0
 	gzip, identity, other := unsaid, unsaid, unsaid
 	for _, line := range lines {
-		for more := true; more; {
-			var item string
-			item, line, more = strings.Cut(line, ",")
+		for item := range strings.SplitSeq(line, ",") {
 			coding, params, _ := strings.Cut(item, ";")
 			switch coding = strings.Trim(coding, " \t"); {
 			case strings.EqualFold(coding, "gzip"), strings.EqualFold(coding, "x-gzip"):
