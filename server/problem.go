@@ -70,5 +70,5 @@ func (p *problem) response(common head) *response {
 	if err != nil {
 		panic(err) // cannot happen: strings and numbers always marshal
 	}
-	return newResponse(p.status, common.with(p.fields...).with(noStore, problemType), append(body, '\n'))
+	return newResponse(p.status, common.with(p.fields...), append(body, '\n'), noStore, problemType)
 }

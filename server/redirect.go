@@ -26,6 +26,6 @@ func (h *Handler) Redirect(httpsPort string) http.Handler {
 			target += "?" + r.URL.RawQuery
 		}
 		closeConnection.set(w.Header()) // there is nothing else to get here
-		newResponse(http.StatusPermanentRedirect, h.common.with(newField("Location", target)), nil).write(w, r)
+		newResponse(http.StatusPermanentRedirect, h.common, nil, newField("Location", target)).write(w, r)
 	})
 }

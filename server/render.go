@@ -16,7 +16,7 @@ const hashBytes = 16
 // representation is a manifest as it is sent: resolved for a host, and optionally compressed.
 type representation struct {
 	host, tag         string
-	full, notModified response
+	full, notModified *response
 
 	size  int64        // in memory
 	users atomic.Int32 // the cache and responses being sent
@@ -51,8 +51,8 @@ func (m *manifests) render(route *route, k key) (*representation, error) {
 		fields = append(fields, gzipCoding)
 	}
 	head := m.head.with(slices.Concat([]field{newField("Etag", `"`+rep.tag+`"`)}, route.fields)...)
-	rep.notModified = response{status: http.StatusNotModified, head: head}
-	rep.full = response{http.StatusOK, head.with(append(fields, lengthOf(body))...), body}
+	rep.notModified = &response{status: http.StatusNotModified, head: head}
+	rep.full = newResponse(http.StatusOK, head, body, fields...)
 	return rep, nil
 }
 

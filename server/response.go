@@ -17,12 +17,11 @@ type response struct {
 	body   []byte
 }
 
-// newResponse returns a response with a body, and adds the length to the head.
-func newResponse(status int, head head, body []byte) *response {
-	return &response{status, head.with(lengthOf(body)), body}
+// newResponse returns a response with a body. The fields and the length are added to the head.
+func newResponse(status int, head head, body []byte, fields ...field) *response {
+	length := newField("Content-Length", strconv.Itoa(len(body)))
+	return &response{status, head.with(append(fields, length)...), body}
 }
-
-func lengthOf(body []byte) field { return newField("Content-Length", strconv.Itoa(len(body))) }
 
 // write sends the response through net/http, and returns the number of body bytes written.
 func (res *response) write(w http.ResponseWriter, r *http.Request) (int, error) {

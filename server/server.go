@@ -275,9 +275,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 		d.event.Cache = CacheHit
 	}
 	if matchesTag(r.Header["If-None-Match"], rep.tag) {
-		return &rep.notModified
+		return rep.notModified
 	}
-	return &rep.full
+	return rep.full
 }
 
 // failed returns the response for a manifest that could not be rendered.
