@@ -59,7 +59,8 @@ type manifests struct {
 	used     atomic.Int64 // bytes that it has granted
 }
 
-func newManifests(cacheBytes int64, head head) (*manifests, error) {
+// newManifests returns manifests with a cache of the given size; 0 means the default.
+func newManifests(cacheBytes int64, head head) *manifests {
 	cacheBytes = cmp.Or(cacheBytes, DefaultCacheBytes)
 	m := &manifests{
 		head: head, writers: make(chan *gzip.Writer, runtime.GOMAXPROCS(0)), wait: DefaultInFlightWait, inFlight: semaphore.NewWeighted(math.MaxInt64),
@@ -69,13 +70,12 @@ func newManifests(cacheBytes int64, head head) (*manifests, error) {
 	}
 	m.limit.Store(cacheBytes + DefaultInFlightBytes)
 	m.inFlight.TryAcquire(math.MaxInt64 - m.limit.Load()) // a semaphore cannot grow, so reserve returns some of this
-	var err error
-	m.cache, err = otter.New(&otter.Options[key, *representation]{
+	m.cache = otter.Must(&otter.Options[key, *representation]{
 		MaximumWeight:    uint64(cacheBytes),
 		Weigher:          func(_ key, rep *representation) uint32 { return uint32(min(rep.size, math.MaxUint32)) },
 		OnAtomicDeletion: func(e otter.DeletionEvent[key, *representation]) { m.release(e.Value) },
 	})
-	return m, err
+	return m
 }
 
 // reserve makes sure that several manifests of a size fit besides those in the cache.

@@ -163,9 +163,7 @@ func New(opts Options, services ...Service) (*Handler, error) {
 		vary += ", Forwarded, X-Forwarded-Host"
 	}
 	manifest := h.common.with(newField("Cache-Control", cmp.Or(opts.CacheControl, defaultCacheControl)), newField("Vary", vary))
-	if h.manifests, err = newManifests(opts.CacheBytes, manifest); err != nil {
-		return nil, err
-	}
+	h.manifests = newManifests(opts.CacheBytes, manifest)
 	if err := h.Publish(services...); err != nil {
 		return nil, err
 	}
