@@ -60,15 +60,12 @@ func notFound(paths []string) *problem {
 
 // response returns the complete response, starting with the common fields.
 func (p *problem) response(common head) *response {
-	body, err := json.Marshal(struct {
+	body, _ := json.Marshal(struct { // of strings and numbers, which cannot fail
 		Type      string   `json:"type"`
 		Title     string   `json:"title"`
 		Status    int      `json:"status"`
 		Detail    string   `json:"detail"`
 		Manifests []string `json:"manifests,omitempty"`
 	}{"about:blank", http.StatusText(p.status), p.status, p.detail, p.manifests})
-	if err != nil {
-		panic(err) // cannot happen: strings and numbers always marshal
-	}
 	return newResponse(p.status, common.with(p.fields...), append(body, '\n'), noStore, problemType)
 }
