@@ -64,7 +64,14 @@ func (t *table) add(base string, service Service) error {
 			return err
 		}
 		path := routes.Path(base, name)
-		fields := append([]field{newField("Signpost-Revision", template.Revision())}, deprecationFields(service.Deprecated[name])...)
+		fields := []field{newField("Signpost-Revision", template.Revision())}
+		deprecated := service.Deprecated[name]
+		if !deprecated.Since.IsZero() { // RFC 9745
+			fields = append(fields, newField("Deprecation", fmt.Sprintf("@%d", deprecated.Since.Unix())))
+		}
+		if !deprecated.Until.IsZero() { // RFC 8594; the last day is included
+			fields = append(fields, newField("Sunset", deprecated.Until.AddDate(0, 0, 1).UTC().Format(http.TimeFormat)))
+		}
 		t.routes[path] = &route{base, name, template, fields, string(head{}.with(fields...).lines)}
 		t.largest = max(t.largest, int64(template.Size("")))
 		t.paths = append(t.paths, path)
@@ -83,18 +90,6 @@ func checkVersion(name string, versions map[string]*signpost.Template) error {
 		}
 	}
 	return nil
-}
-
-// deprecationFields returns the headers of a deprecation (RFC 9745 and RFC 8594). The last day is included.
-func deprecationFields(d signpost.Deprecation) []field {
-	var fields []field
-	if !d.Since.IsZero() {
-		fields = append(fields, newField("Deprecation", fmt.Sprintf("@%d", d.Since.Unix())))
-	}
-	if !d.Until.IsZero() {
-		fields = append(fields, newField("Sunset", d.Until.AddDate(0, 0, 1).UTC().Format(http.TimeFormat)))
-	}
-	return fields
 }
 
 // compareVersions sorts v2 before v10. Versions have no leading zeros, so the shorter number is smaller.
