@@ -52,34 +52,34 @@ func (g *growth) each(measure string) (cost, exponent float64) {
 	return cost, math.Log(last.values[measure]/before.values[measure]) / math.Log(float64(last.n)/float64(before.n))
 }
 
+// scales are the numbers that grow, each with the title of its table and the sizes to measure.
+var scales = []struct {
+	of, title string
+	sizes     []int
+}{
+	{"endpoints", "One service with an increasing number of endpoints", []int{10, 100, 1000, 10_000, 100_000}},
+	{"services", fmt.Sprintf("An increasing number of services with %d endpoints each", perService), []int{2, 20, 200, 2000}},
+}
+
 // runGrowth measures how everything grows, and returns the tables.
 func (b *bench) runGrowth() ([]section, error) {
-	var all []*growth
-	for _, build := range b.builds() {
-		endpoints := &growth{of: "endpoints", build: build[0]}
-		for _, n := range b.growTo(10, 100, 1000, 10_000, 100_000) {
-			if err := b.grow(endpoints, build[1], n, 0, n); err != nil {
-				return nil, err
-			}
-		}
-		services := &growth{of: "services", build: build[0]}
-		for _, n := range b.growTo(2, 20, 200, 2000) {
-			if err := b.grow(services, build[1], n, n, perService); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, endpoints, services)
-	}
 	var out bytes.Buffer
-	for _, g := range all {
-		what := "One service with an increasing number of endpoints"
-		if g.of == "services" {
-			what = fmt.Sprintf("An increasing number of services with %d endpoints each", perService)
+	for _, build := range b.builds() {
+		for _, scale := range scales {
+			if b.quick {
+				scale.sizes = scale.sizes[:2]
+			}
+			g := &growth{of: scale.of, build: build[0]}
+			for _, n := range scale.sizes {
+				if err := b.grow(g, build[1], n); err != nil {
+					return nil, err
+				}
+			}
+			if g.build != ours {
+				scale.title += ", " + g.build
+			}
+			fmt.Fprintf(&out, "\n%s:\n\n%s", scale.title, growthTable(g))
 		}
-		if g.build != ours {
-			what += ", " + g.build
-		}
-		fmt.Fprintf(&out, "\n%s:\n\n%s", what, growthTable(g))
 	}
 	return []section{{"growth", out.String()}}, nil
 }
@@ -108,14 +108,22 @@ func growthTable(g *growth) string {
 	return markdown(rows)
 }
 
-// grow adds the measures of one size: a service at the root if services is 0, else that many under paths of their own.
-func (b *bench) grow(g *growth, program string, n, services, endpoints int) error {
+// grow adds the measures of one size: a service at the root with n endpoints, or n services under paths of their own.
+func (b *bench) grow(g *growth, program string, n int) error {
 	b.progress("%s: %d %s", g.build, n, g.of)
 	dir, err := os.MkdirTemp(b.dir, "grown-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	numbers, path, endpoints := []int{0}, manifestPath, n
+	if g.of == "services" {
+		numbers, endpoints = nil, perService
+		for i := range n {
+			numbers = append(numbers, i+1)
+		}
+		path = fmt.Sprintf("/s%d%s", n, manifestPath)
+	}
 	// write replaces definitions atomically, as a deployment does. Another name gives other manifests.
 	write := func(name string, numbers ...int) error {
 		for _, number := range numbers {
@@ -129,14 +137,6 @@ func (b *bench) grow(g *growth, program string, n, services, endpoints int) erro
 			}
 		}
 		return nil
-	}
-	numbers, path := []int{0}, manifestPath
-	if services > 0 {
-		numbers = nil
-		for i := range services {
-			numbers = append(numbers, i+1)
-		}
-		path = fmt.Sprintf("/s%d%s", services, manifestPath)
 	}
 	if err := write("Feed", numbers...); err != nil {
 		return err

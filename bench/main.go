@@ -133,14 +133,6 @@ func (s section) refresh(old string) (string, error) {
 	return before + begin + "\n" + strings.TrimSpace(s.text) + "\n\n" + end + after, nil
 }
 
-// growTo returns the sizes to measure.
-func (b *bench) growTo(sizes ...int) []int {
-	if b.quick {
-		return sizes[:2]
-	}
-	return sizes
-}
-
 // progress tells what is being measured.
 func (b *bench) progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, format+"\n", args...)
