@@ -187,7 +187,7 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 		if b.missing[contender.name] != nil {
 			continue
 		}
-		p, err := b.startContender(contender, s)
+		p, err := start(serverCore, manifestPath, func(address string) ([]string, error) { return contender.command(b, s, address) })
 		if err != nil {
 			b.progress("%s is left out: %v", contender.name, err)
 			b.missing[contender.name] = err
@@ -264,18 +264,6 @@ func (c *comparison) measure(v variant, p *process, round int, quick bool) error
 		return nil
 	}
 	return nil // leave it out of this round
-}
-
-func (b *bench) startContender(c contender, s *site) (*process, error) {
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	command, err := c.command(b, s, address)
-	if err != nil {
-		return nil, err
-	}
-	return start(serverCore, "http://"+address+manifestPath, command...)
 }
 
 // versions lists the versions of all programs.

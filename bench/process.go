@@ -35,12 +35,22 @@ type process struct {
 	ended   chan struct{}
 }
 
-// start runs a server and waits for its first response.
-func start(core int, url string, args ...string) (*process, error) {
+// start runs a server with the command for an unused address, and waits for the first response at a path.
+func start(core int, path string, command func(address string) ([]string, error)) (*process, error) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := free.Addr().String()
+	free.Close()
+	args, err := command(address)
+	if err != nil {
+		return nil, err
+	}
 	if core != anyCore {
 		args = append([]string{"taskset", "-c", strconv.Itoa(core)}, args...)
 	}
-	p := &process{cmd: exec.Command(args[0], args[1:]...), url: url, ended: make(chan struct{})}
+	p := &process{cmd: exec.Command(args[0], args[1:]...), url: "http://" + address + path, ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
 	p.cmd.Env = append(os.Environ(), "NODE_ENV=production")
 	began := time.Now()
@@ -52,7 +62,7 @@ func start(core int, url string, args ...string) (*process, error) {
 		close(p.ended)
 	}()
 	for time.Since(began) < 3*time.Minute {
-		if _, _, err := get(once, http.StatusOK, url, loadHost, http.Header{}); err == nil {
+		if _, _, err := get(once, http.StatusOK, p.url, loadHost, http.Header{}); err == nil {
 			p.startUp = time.Since(began)
 			return p, nil
 		}
@@ -66,31 +76,12 @@ func start(core int, url string, args ...string) (*process, error) {
 	return nil, fmt.Errorf("%s: no response\n%s", strings.Join(args, " "), p.output.Bytes())
 }
 
-// serve starts a build of Signpost and waits for its first response.
-func serve(program string, core int, path string, args ...string) (*process, error) {
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	return start(core, "http://"+address+path, append([]string{program, "serve", "--listen", address}, args...)...)
-}
-
 // stop stops a server and waits for it to exit.
 func (p *process) stop() {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	late := time.AfterFunc(10*time.Second, func() { p.cmd.Process.Kill() })
 	defer late.Stop()
 	<-p.ended
-}
-
-// freeAddress returns an unused loopback address.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
 
 var (
