@@ -88,11 +88,14 @@ var (
 	// once does not keep connections to servers that are about to stop.
 	once = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true, DisableKeepAlives: true}}
 
+	// onceGzip also asks for gzip, and decompresses the response.
+	onceGzip = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+
 	// keepAlive keeps its connection, so that only the response is measured.
 	keepAlive = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableCompression: true}}
 )
 
-// get returns a complete response, which must have the status. It is not decompressed.
+// get returns a complete response, which must have the status.
 func get(client *http.Client, status int, url, host string, header http.Header) (http.Header, []byte, error) {
 	req, err := http.NewRequest("GET", url, nil)
 	if err != nil {
