@@ -9,19 +9,16 @@ import (
 
 // estimate is a median with its 95 % confidence interval. The bounds are order statistics, so no distribution is
 // assumed.
-type estimate struct {
-	median, low, high float64
-	n                 int
-}
+type estimate struct{ median, low, high float64 }
 
 func estimateOf(values []float64) estimate {
 	if len(values) == 0 {
-		return estimate{median: math.NaN(), low: math.NaN(), high: math.NaN()}
+		return estimate{math.NaN(), math.NaN(), math.NaN()}
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	k := medianRank(n)
-	return estimate{median: (sorted[(n-1)/2] + sorted[n/2]) / 2, low: sorted[k], high: sorted[n-1-k], n: n}
+	return estimate{(sorted[(n-1)/2] + sorted[n/2]) / 2, sorted[k], sorted[n-1-k]}
 }
 
 // medianRank returns the largest k such that the k-th smallest and the k-th largest value, counted from 0, bound a 95 %
@@ -40,7 +37,7 @@ func medianRank(n int) int {
 }
 
 func (e estimate) String() string {
-	if e.n == 0 {
+	if math.IsNaN(e.median) {
 		return notMeasured
 	}
 	return fmt.Sprintf("%s (%s–%s)", ratio(e.median), ratio(e.low), ratio(e.high))
@@ -65,8 +62,6 @@ func ratio(r float64) string {
 // seconds formats a time with at most three digits.
 func seconds(s float64) string {
 	switch {
-	case math.IsNaN(s):
-		return notMeasured
 	case s < 1e-6:
 		return fmt.Sprintf("%.0f ns", s*1e9)
 	case s < 1e-3:
@@ -91,12 +86,10 @@ func digits(f float64) string {
 // thousands formats an integer with digit groups.
 func thousands(f float64) string {
 	s := fmt.Sprintf("%.0f", f)
-	var groups []string
-	for len(s) > 3 {
-		groups = append([]string{s[len(s)-3:]}, groups...)
-		s = s[:len(s)-3]
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
 	}
-	return strings.Join(append([]string{s}, groups...), " ")
+	return s
 }
 
 // markdown formats a table. The first row is its header.
