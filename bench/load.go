@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,10 +26,8 @@ type slice struct {
 }
 
 var (
-	wrkRate   = regexp.MustCompile(`Requests/sec:\s+([\d.]+)`)
-	wrkP50    = regexp.MustCompile(`50%\s+([\d.]+[a-z]+)`)
-	wrkP99    = regexp.MustCompile(`99%\s+([\d.]+[a-z]+)`)
-	wrkErrors = regexp.MustCompile(`Non-2xx or 3xx responses: \d+|Socket errors: .*`)
+	wrkFigures = regexp.MustCompile(`(?s)50%\s+([\d.]+[a-z]+).*99%\s+([\d.]+[a-z]+).*Requests/sec:\s+([\d.]+)`)
+	wrkErrors  = regexp.MustCompile(`Non-2xx or 3xx responses: \d+|Socket errors: .*`)
 )
 
 // runSlice puts load on a server. args are passed to wrk.
@@ -51,23 +50,16 @@ func runSlice(p *process, args ...string) (slice, error) {
 
 // parseWrk reads the output of wrk.
 func parseWrk(out []byte) (s slice, err error) {
-	find := func(pattern *regexp.Regexp) string {
-		if match := pattern.FindSubmatch(out); match != nil {
-			return string(match[1])
-		}
-		return ""
+	figures := wrkFigures.FindStringSubmatch(string(out))
+	if figures == nil {
+		return s, fmt.Errorf("cannot read the output of wrk:\n%s", out)
 	}
+	var errs [3]error
+	s.p50, errs[0] = time.ParseDuration(figures[1])
+	s.p99, errs[1] = time.ParseDuration(figures[2])
+	s.rate, errs[2] = strconv.ParseFloat(figures[3], 64)
 	s.failed = string(wrkErrors.Find(out))
-	if s.rate, err = strconv.ParseFloat(find(wrkRate), 64); err == nil {
-		s.p50, err = time.ParseDuration(find(wrkP50))
-	}
-	if err == nil {
-		s.p99, err = time.ParseDuration(find(wrkP99))
-	}
-	if err != nil {
-		err = fmt.Errorf("cannot read the output of wrk: %v\n%s", err, out)
-	}
-	return s, err
+	return s, errors.Join(errs[:]...)
 }
 
 // busyTime returns the CPU time that both cores have spent so far, including time stolen by other virtual machines.
