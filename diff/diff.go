@@ -70,7 +70,8 @@ func compare(olds, news []signpost.Service, others []signpost.Version, name func
 			*s.old = repaired(*s.old, *s.new)
 		}
 		// The order of versions is irrelevant: each has its own route.
-		versions, _ := pairUp(versionsOf(s.old), versionsOf(s.new), func(v *signpost.Version) string { return v.Name })
+		was, is := cmp.Or(s.old, &signpost.Service{}), cmp.Or(s.new, &signpost.Service{})
+		versions, _ := pairUp(was.Versions, is.Versions, func(v *signpost.Version) string { return v.Name })
 		for _, v := range versions {
 			at := &slot{service: name(cmp.Or(s.old, s.new)), version: cmp.Or(v.old, v.new).Name, pair: v}
 			of[v.old], of[v.new] = at, at
@@ -113,13 +114,6 @@ func compare(olds, news []signpost.Service, others []signpost.Version, name func
 		}
 	}
 	return d.changes
-}
-
-func versionsOf(s *signpost.Service) []signpost.Version {
-	if s == nil {
-		return nil
-	}
-	return s.Versions
 }
 
 // inOrder returns the slots of the versions of services, in their order.
