@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -39,9 +40,7 @@ func (d *differ) lower(c *Change) {
 			c.Message += fmt.Sprintf("; it was deprecated until %s", found.Until.Format(time.DateOnly))
 			return
 		}
-		if own == nil {
-			own = found
-		}
+		own = cmp.Or(own, found)
 	}
 	if own != nil && !own.Until.IsZero() {
 		c.Message += fmt.Sprintf("; it is deprecated until %s and can be removed after that", own.Until.Format(time.DateOnly))
