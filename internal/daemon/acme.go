@@ -84,13 +84,6 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 	return manager, nil
 }
 
-func (m *acmeManager) config() *tls.Config {
-	config := m.TLSConfig()
-	config.MinVersion = tls.VersionTLS12
-	config.GetCertificate = m.GetCertificate
-	return config
-}
-
 // obtain gets the certificates now, so that problems show up at the start and not when the first studio connects.
 func (m *acmeManager) obtain(ctx context.Context) {
 	for domain := range m.issued {

@@ -116,11 +116,12 @@ func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
 	switch {
 	case d.config.Certificate.Cert != "":
 		if d.certificate, err = newCertificate(d.config.Certificate, d.config.Log, d.metrics); err == nil {
-			config = d.certificate.config()
+			config = &tls.Config{GetCertificate: d.certificate.get, MinVersion: tls.VersionTLS12}
 		}
 	case len(d.config.ACME.Domains) > 0:
 		if d.acme, err = newACME(d.config.ACME, d.config.Version, d.config.Log, d.metrics); err == nil {
-			config = d.acme.config()
+			protocols := d.acme.TLSConfig().NextProtos // with that of challenges
+			config = &tls.Config{GetCertificate: d.acme.GetCertificate, MinVersion: tls.VersionTLS12, NextProtos: protocols}
 		}
 	}
 	return config, err

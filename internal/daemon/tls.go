@@ -76,9 +76,7 @@ func (c *certificate) reload(demanded bool) {
 	c.logged = failure
 }
 
-func (c *certificate) config() *tls.Config {
-	return &tls.Config{
-		MinVersion:     tls.VersionTLS12,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current.Load(), nil },
-	}
+// get is for [tls.Config.GetCertificate].
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	return c.current.Load(), nil
 }
