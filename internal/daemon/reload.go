@@ -82,9 +82,9 @@ func isRemote(s source.Source) bool {
 
 // publish prepares the documents of each source that have changed, decides which of them are good, and publishes.
 func (p *publisher) publish(documents [][]source.Document, out *Loaded) {
-	known := make(map[string]*served, len(p.served))
+	known := make(map[string]served, len(p.served)) // copies, since results of earlier updates refer to the originals
 	for _, s := range p.served {
-		known[s.id] = s
+		known[s.id] = *s
 	}
 	var all, read []*served
 	var work []source.Document // that read is about
@@ -96,15 +96,13 @@ func (p *publisher) publish(documents [][]source.Document, out *Loaded) {
 				continue // a file can be named by itself and by its directory
 			}
 			seen[id] = true
-			s, before := &served{id: id}, known[id]
-			if before != nil {
-				*s = *before // a copy, since results of earlier updates refer to it
+			s, found := known[id]
+			s.changed = !found || s.sum != d.Sum
+			s.id, s.name, s.source, s.sum = id, d.Name, from, d.Sum
+			if s.changed {
+				work, read = append(work, d), append(read, &s)
 			}
-			s.name, s.source, s.sum = d.Name, from, d.Sum
-			if s.changed = before == nil || before.sum != d.Sum; s.changed {
-				work, read = append(work, d), append(read, s)
-			}
-			all = append(all, s)
+			all = append(all, &s)
 		}
 	}
 	out.withdrawn = slices.DeleteFunc(slices.Clone(p.served), func(s *served) bool { return seen[s.id] })
