@@ -26,9 +26,8 @@ func Prove(handler http.Handler, requests func() io.Reader) error {
 // respond returns the responses to requests, without Date and with the lines of each in a fixed order.
 func respond(handler http.Handler, requests io.Reader, wrap func(net.Listener) net.Listener) string {
 	unused, _ := net.Pipe() // for the methods that are not replaced
-	conn := &recorder{Conn: unused, in: requests}
 	ended, cancel := context.WithCancel(context.Background())
-	conn.close = cancel
+	conn := &recorder{Conn: unused, in: requests, close: cancel}
 	accept := make(pipeListener, 1)
 	accept <- conn
 	srv := &http.Server{Handler: handler, ConnContext: Context, MaxHeaderBytes: 16 << 10}
