@@ -110,16 +110,13 @@ func (l *Listener) Open() int {
 	return len(l.open)
 }
 
-// ConnState is for [http.Server.ConnState]. It tracks which connections are idle. One whose request has not arrived
-// completely is idle, too.
+// ConnState is for the [http.Server.ConnState] of a server on this listener. It tracks which connections are idle. One
+// whose request has not arrived completely is idle, too.
 func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
 	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
 	}
-	c, ok := conn.(*Conn)
-	if !ok {
-		return
-	}
+	c := conn.(*Conn)
 	switch state {
 	case http.StateActive:
 		c.active.Store(true)
