@@ -98,9 +98,8 @@ func New(config Config) (*Daemon, error) {
 		config.prove = proveWire
 	}
 	m := newMetrics(config.Version)
-	opts := config.Handler
-	opts.Observe = newObserver(config.Log, config.AccessLog, m)
-	handler, err := server.New(opts)
+	config.Handler.Observe = newObserver(config.Log, config.AccessLog, m)
+	handler, err := server.New(config.Handler)
 	if err != nil {
 		return nil, err
 	}
