@@ -102,19 +102,12 @@ func (b *bench) runCompare() ([]section, error) {
 	out.WriteString("\nWith gzip, relative to the same handler with precompressed bytes:\n\n")
 	out.WriteString(ratioTable(all, bareGzip))
 	out.WriteString("\nLatency at full load on 32 connections, p50 and p99:\n\n")
-	out.WriteString(table(all, variants, func(c *comparison, v variant) string {
-		r := c.results[v.name()]
-		if r == nil {
-			return notMeasured
-		}
+	out.WriteString(table(all, variants, func(_ *comparison, _ variant, r *result) string {
 		return seconds(estimateOf(r.p50).median) + ", " + seconds(estimateOf(r.p99).median)
 	}))
 	out.WriteString("\nPeak memory under the same load:\n\n")
 	plain := slices.DeleteFunc(slices.Clone(variants), func(v variant) bool { return v.what != "" })
-	out.WriteString(table(all, plain, func(c *comparison, v variant) string {
-		if c.memory[v.contender] == 0 {
-			return notMeasured
-		}
+	out.WriteString(table(all, plain, func(c *comparison, v variant, _ *result) string {
 		return megabytes(float64(c.memory[v.contender]))
 	}))
 	return []section{{"picture", picture(all[len(all)/2])}, {"compare", out.String()}}, nil
@@ -135,8 +128,8 @@ func picture(c *comparison) string {
 	return out.String() + "```\n"
 }
 
-// table has a row for each variant that was measured, and a column for each size.
-func table(all []*comparison, of []variant, cell func(*comparison, variant) string) string {
+// table has a row for each variant that was measured, and a column for each size. cell is called for what was measured.
+func table(all []*comparison, of []variant, cell func(*comparison, variant, *result) string) string {
 	rows := [][]string{{""}}
 	for _, c := range all {
 		rows[0] = append(rows[0], c.size())
@@ -147,7 +140,11 @@ func table(all []*comparison, of []variant, cell func(*comparison, variant) stri
 			row[0] = "**" + row[0] + "**"
 		}
 		for _, c := range all {
-			row = append(row, cell(c, v))
+			text := notMeasured
+			if r := c.results[v.name()]; r != nil {
+				text = cell(c, v, r)
+			}
+			row = append(row, text)
 		}
 		if slices.ContainsFunc(row[1:], func(text string) bool { return text != notMeasured }) {
 			rows = append(rows, row)
@@ -158,12 +155,8 @@ func table(all []*comparison, of []variant, cell func(*comparison, variant) stri
 
 func ratioTable(all []*comparison, against string) string {
 	rows := slices.DeleteFunc(slices.Clone(variants), func(v variant) bool { return v.against() != against })
-	return table(all, rows, func(c *comparison, v variant) string {
-		r := c.results[v.name()]
-		switch {
-		case r == nil:
-			return notMeasured
-		case v.name() == against:
+	return table(all, rows, func(_ *comparison, v variant, r *result) string {
+		if v.name() == against {
 			return fmt.Sprintf("1 (%s requests/s)", thousands(r.rate()))
 		}
 		return estimateOf(r.ratios).String()
