@@ -116,21 +116,18 @@ func (d *differ) takenOverBy(at *slot) {
 
 // takenOver reports feeds that the endpoint takes over if it treats them differently.
 func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
-	// Group feeds that change in the same way.
 	var groups []*handoverGroup
-	byHarm := make(map[string]*handoverGroup)
 	for _, h := range d.handovers(at, &to) {
 		for _, lost := range []bool{false, true} {
 			some := slices.DeleteFunc(slices.Clone(h.harm), func(d difference) bool { return (d.what == keyLost) != lost })
-			id := fmt.Sprint(some)
-			switch {
-			case len(some) == 0:
+			if len(some) == 0 {
 				continue
-			case byHarm[id] == nil:
-				byHarm[id] = &handoverGroup{lost: lost, harm: some}
-				groups = append(groups, byHarm[id])
 			}
-			byHarm[id].from = append(byHarm[id].from, h)
+			i := slices.IndexFunc(groups, func(g *handoverGroup) bool { return slices.Equal(g.harm, some) })
+			if i < 0 {
+				i, groups = len(groups), append(groups, &handoverGroup{harm: some})
+			}
+			groups[i].from = append(groups[i].from, h)
 		}
 	}
 	for _, g := range groups {
@@ -139,7 +136,7 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 		for _, one := range g.harm {
 			texts = append(texts, one.text)
 		}
-		if g.lost {
+		if g.harm[0].what == keyLost {
 			d.add(ChangeContextShadowed, d.takeover(g), lostKeys{was.URL, texts}, nil,
 				"takes feeds over from %s; lost context keys: %s", g.describe(at), spell.Quoted(texts))
 		} else {
@@ -149,9 +146,8 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 	}
 }
 
-// handoverGroup holds feeds of several endpoints that are affected in the same way.
+// handoverGroup holds feeds of several endpoints that are affected in the same way: by lost keys, or by anything else.
 type handoverGroup struct {
-	lost bool // they lose keys; otherwise they are affected in some other way
 	harm []difference
 	from []handover
 }
