@@ -74,10 +74,7 @@ type Config struct {
 
 // Daemon is a manifest server. Create one with [New].
 type Daemon struct {
-	config    Config
-	handler   *server.Handler
-	metrics   *metrics
-	publisher *publisher
+	publisher // which has the config, the handler and the metrics
 	first     Loaded
 
 	failed   chan error  // receives the error of a listener that failed
@@ -104,22 +101,22 @@ func New(config Config) (*Daemon, error) {
 		return nil, err
 	}
 	m.watch(handler, config.LogWriter)
-	p := &publisher{Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string)}
-	return &Daemon{config: config, handler: handler, metrics: m, publisher: p, failed: make(chan error, 3)}, nil
+	p := publisher{Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string)}
+	return &Daemon{publisher: p, failed: make(chan error, 3)}, nil
 }
 
 // Load reads the definitions and publishes the good ones. If a remote source has none or a bad one now, but some were cached
 // by an earlier run, these are published instead, and come second in the result.
 func (d *Daemon) Load(ctx context.Context) []Loaded {
 	var wg sync.WaitGroup
-	for _, remote := range d.publisher.remotes() {
+	for _, remote := range d.remotes() {
 		wg.Go(func() { remote.Fetch(ctx) })
 	}
 	wg.Wait()
-	d.first = d.publisher.update()
+	d.first = d.update()
 	results := []Loaded{d.first}
-	if d.publisher.restore() {
-		restored := d.publisher.update()
+	if d.restore() {
+		restored := d.update()
 		results = append(results, restored)
 		d.first.changed = append(d.first.changed, restored.changed...)
 	}
@@ -143,8 +140,8 @@ func (d *Daemon) Address() (scheme string, addr net.Addr) {
 func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	d.logSettings()
 	scheme, addr := d.Address()
-	d.config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()), "version", d.config.Version)
-	d.publisher.logResult(d.first)
+	d.Config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()), "version", d.Config.Version)
+	d.logResult(d.first)
 	d.first = Loaded{}
 	go debug.FreeOSMemory() // what parsing took: an idle server would keep it for minutes
 	d.notify("READY=1")
@@ -164,11 +161,11 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 // logSettings logs the settings that determine who gets a response, and with what.
 func (d *Daemon) logSettings() {
 	var sources []string
-	for _, s := range d.config.Sources {
+	for _, s := range d.Config.Sources {
 		sources = append(sources, s.Name())
 	}
-	h := d.config.Handler
-	d.config.Log.Info("settings", "sources", sources, "features", d.config.Features, "public_host", h.PublicHost, "allowed_hosts", h.AllowedHosts,
+	h := d.Config.Handler
+	d.Config.Log.Info("settings", "sources", sources, "features", d.Config.Features, "public_host", h.PublicHost, "allowed_hosts", h.AllowedHosts,
 		"trusted_proxies", h.TrustedProxies, "cors_origin", h.CORSOrigin)
 }
 
@@ -176,9 +173,9 @@ func (d *Daemon) logSettings() {
 // independent, so that none waits for another.
 func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 	arrivals := make(chan bool, 1)
-	remotes := d.publisher.remotes()
+	remotes := d.remotes()
 	for _, remote := range remotes {
-		go remote.Poll(ctx, time.Tick(d.config.PollInterval), arrivals) // an interval of zero never ticks
+		go remote.Poll(ctx, time.Tick(d.Config.PollInterval), arrivals) // an interval of zero never ticks
 	}
 	definitions, certificates := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	go func() {
@@ -200,7 +197,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		}
 	}()
 	watcher := source.Watcher{
-		Directories: func() []string { return source.Directories(d.config.Sources) },
+		Directories: func() []string { return source.Directories(d.Config.Sources) },
 		Demands:     definitions, Arrivals: arrivals,
 	}
 	go watcher.Run(ctx, func(demanded bool) {
@@ -208,7 +205,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 			d.notify("RELOADING=1")
 		}
 		before := len(d.Routes())
-		d.publisher.reload(demanded)
+		d.reload(demanded)
 		if demanded || len(d.Routes()) != before {
 			d.notify("READY=1")
 		}

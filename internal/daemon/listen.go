@@ -53,33 +53,33 @@ func (d *Daemon) Start() error {
 	if err != nil {
 		return err
 	}
-	if err := d.config.prove(); err != nil {
-		d.config.Log.Warn("plain net/http writes the responses: it does not work as expected by the faster way", "error", err)
+	if err := d.Config.prove(); err != nil {
+		d.Config.Log.Warn("plain net/http writes the responses: it does not work as expected by the faster way", "error", err)
 	} else {
 		d.connContext = wire.Context
 	}
-	addr, err := d.serve(d.config.Listen, d.config.MaxConnections, d.handler, config)
+	addr, err := d.serve(d.Config.Listen, d.Config.MaxConnections, d.handler, config)
 	if err != nil {
 		return err
 	}
-	if d.config.RedirectListen != "" {
-		redirect := d.handler.Redirect(strconv.Itoa(cmp.Or(d.config.RedirectPort, addr.(*net.TCPAddr).Port)))
+	if d.Config.RedirectListen != "" {
+		redirect := d.handler.Redirect(strconv.Itoa(cmp.Or(d.Config.RedirectPort, addr.(*net.TCPAddr).Port)))
 		if d.acme != nil {
 			redirect = d.acme.HTTPHandler(redirect) // also responds to ACME challenges
 		}
-		addr, err := d.serve(d.config.RedirectListen, d.config.MaxConnections, redirect, nil)
+		addr, err := d.serve(d.Config.RedirectListen, d.Config.MaxConnections, redirect, nil)
 		if err != nil {
 			return err
 		}
-		d.config.Log.Info("redirecting to https", "listen", addr.String())
+		d.Config.Log.Info("redirecting to https", "listen", addr.String())
 	}
-	if d.config.AdminListen != "" {
+	if d.Config.AdminListen != "" {
 		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }
-		addr, err := d.serve(d.config.AdminListen, 0, adminHandler(d.metrics, ready), nil)
+		addr, err := d.serve(d.Config.AdminListen, 0, adminHandler(d.metrics, ready), nil)
 		if err != nil {
 			return err
 		}
-		d.config.Log.Info("serving health and metrics", "listen", addr.String())
+		d.Config.Log.Info("serving health and metrics", "listen", addr.String())
 	}
 	return nil
 }
@@ -114,12 +114,12 @@ func Listen(address string, max int) (*wire.Listener, error) {
 // tlsConfig returns the TLS configuration; nil means plain http.
 func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
 	switch {
-	case d.config.Certificate.Cert != "":
-		if d.certificate, err = newCertificate(d.config.Certificate, d.config.Log, d.metrics); err == nil {
+	case d.Config.Certificate.Cert != "":
+		if d.certificate, err = newCertificate(d.Config.Certificate, d.Config.Log, d.metrics); err == nil {
 			config = &tls.Config{GetCertificate: d.certificate.get, MinVersion: tls.VersionTLS12}
 		}
-	case len(d.config.ACME.Domains) > 0:
-		if d.acme, err = newACME(d.config.ACME, d.config.Version, d.config.Log, d.metrics); err == nil {
+	case len(d.Config.ACME.Domains) > 0:
+		if d.acme, err = newACME(d.Config.ACME, d.Config.Version, d.Config.Log, d.metrics); err == nil {
 			protocols := d.acme.TLSConfig().NextProtos // with that of challenges
 			config = &tls.Config{GetCertificate: d.acme.GetCertificate, MinVersion: tls.VersionTLS12, NextProtos: protocols}
 		}
@@ -138,13 +138,13 @@ func (d *Daemon) serve(address string, max int, handler http.Handler, config *tl
 		ConnContext:       d.connContext,
 		ConnState:         listener.ConnState,
 		TLSConfig:         config,
-		ReadHeaderTimeout: d.config.timeouts.readHeader,
-		ReadTimeout:       d.config.timeouts.read,
-		WriteTimeout:      d.config.timeouts.write,
-		IdleTimeout:       cmp.Or(d.config.IdleTimeout, -1), // zero would mean ReadTimeout
+		ReadHeaderTimeout: d.Config.timeouts.readHeader,
+		ReadTimeout:       d.Config.timeouts.read,
+		WriteTimeout:      d.Config.timeouts.write,
+		IdleTimeout:       cmp.Or(d.Config.IdleTimeout, -1), // zero would mean ReadTimeout
 		MaxHeaderBytes:    maxHeader,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.config.timeouts.writeByte},
-		ErrorLog:          ErrorLog(d.config.Log),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.Config.timeouts.writeByte},
+		ErrorLog:          ErrorLog(d.Config.Log),
 
 		// net/http answers OPTIONS * itself, and keeps a connection on which it cannot tell where the request ends.
 		DisableGeneralOptionsHandler: true,
@@ -189,19 +189,19 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 		srv.SetKeepAlivesEnabled(false) // responses now close the connection, so that clients connect elsewhere
 	}
 	d.notify("STOPPING=1")
-	d.config.Log.Info("shutting down", "delay_seconds", d.config.ShutdownDelay.Seconds(), "timeout_seconds", d.config.ShutdownTimeout.Seconds())
-	time.Sleep(d.config.ShutdownDelay)
-	ctx, cancel := context.WithTimeout(ctx, d.config.ShutdownTimeout)
+	d.Config.Log.Info("shutting down", "delay_seconds", d.Config.ShutdownDelay.Seconds(), "timeout_seconds", d.Config.ShutdownTimeout.Seconds())
+	time.Sleep(d.Config.ShutdownDelay)
+	ctx, cancel := context.WithTimeout(ctx, d.Config.ShutdownTimeout)
 	defer cancel()
 	for _, srv := range d.servers {
 		if err := srv.Shutdown(ctx); err != nil {
 			// Clients that do not read have had their time. That is not a failure of this program.
-			d.config.Log.Warn("open requests were cut off", "connections", d.connections(), "error", err)
+			d.Config.Log.Warn("open requests were cut off", "connections", d.connections(), "error", err)
 			d.Close()
 			break
 		}
 	}
-	d.config.Log.Info("stopped")
+	d.Config.Log.Info("stopped")
 	return nil
 }
 

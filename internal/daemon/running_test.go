@@ -117,13 +117,13 @@ func TestReloadOnDemand(t *testing.T) {
 		{put("e", oneEndpoint("/f", "e on f")), "changed=2 removed=0 rejected=0", "/e d on e, /f e on f", ""},
 
 		// What passes lint but cannot be published is rejected like any bad definition.
-		{func() { d.publisher.BasePath = "not a path"; put("d", oneEndpoint("/e", "again"))() }, "changed=1 removed=0 rejected=1", "/e d on e, /f e on f",
+		{func() { d.BasePath = "not a path"; put("d", oneEndpoint("/e", "again"))() }, "changed=1 removed=0 rejected=1", "/e d on e, /f e on f",
 			"it cannot be published"},
 	} {
 		log.Reset()
 		step.do()
 		testkit.Eventually(t, step.want, func() bool { // what was just written has to come to rest first
-			d.publisher.reload(true)
+			d.reload(true)
 			return strings.Contains(log.String(), step.want)
 		})
 		if got := whatIsServed(d); got != step.served || !strings.Contains(log.String(), step.also) {
