@@ -42,7 +42,7 @@ func IsDefinition(name string, text []byte) bool {
 	}
 	if bytes.HasPrefix(text[len(preamble.Find(text)):], []byte("{")) {
 		doc := tree.Parse(text, isJSON(name, text))
-		return doc.Failed() && flowField.Match(text) || doc.Root != nil && formatOf(doc.Root) == nil
+		return doc.Failed && flowField.Match(text) || doc.Root != nil && formatOf(doc.Root) == nil
 	}
 	for line := range bytes.Lines(text) {
 		if match := blockField.FindSubmatch(line); match != nil && isMark(string(match[1]), match[2] == nil) {
@@ -89,7 +89,7 @@ func unlike(name string, doc *tree.Document) *format {
 	extension := strings.ToLower(filepath.Ext(name))
 	page := slices.Contains([]string{".md", ".rst", ".txt", ".html"}, extension) // it may show a definition
 	tried := slices.Contains([]string{".yaml", ".yml", ".json"}, extension) && !bytes.Contains(doc.Text, []byte{0})
-	if !doc.Failed() || tried || !page && IsDefinition(name, doc.Text) {
+	if !doc.Failed || tried || !page && IsDefinition(name, doc.Text) {
 		return nil
 	}
 	return &unknownFormat

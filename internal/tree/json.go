@@ -18,7 +18,7 @@ func (d *Document) parseJSON() *Node {
 		d.explainJSON(err)
 		return nil
 	}
-	r := jsonReader{builder{Document: d, left: d.maxValues()}, json.NewDecoder(bytes.NewReader(d.Text))}
+	r := jsonReader{d, json.NewDecoder(bytes.NewReader(d.Text))}
 	r.dec.UseNumber()
 	return r.value(0)
 }
@@ -30,7 +30,7 @@ func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 // jsonReader reads the tokens of a document that is known to be valid.
 type jsonReader struct {
-	builder
+	*Document
 	dec *json.Decoder
 }
 
@@ -57,7 +57,7 @@ func (r *jsonReader) value(depth int) *Node {
 		if token == '{' {
 			n.Kind = Object
 		}
-		for r.dec.More() && !r.failed {
+		for r.dec.More() && !r.Failed {
 			r.child(n, depth+1)
 		}
 		r.dec.Token() // the closing bracket
@@ -81,7 +81,7 @@ func (r *jsonReader) child(n *Node, depth int) {
 	}
 	token, key := r.token()
 	key.Kind, key.Style, key.Text = String, DoubleQuoted, token.(string) // object keys are always strings
-	if value := r.value(depth); !r.failed {
+	if value := r.value(depth); !r.Failed {
 		r.addField(n, Field{key, value})
 	}
 }

@@ -74,7 +74,7 @@ func TestDepth(t *testing.T) {
 			text string
 			json bool
 		}{{brackets, true}, {objects, true}, {brackets, false}, {objects, false}, {block, false}} {
-			if doc := Parse([]byte(test.text), test.json); doc.Failed() != fails {
+			if doc := Parse([]byte(test.text), test.json); doc.Failed != fails {
 				t.Errorf("%d levels, JSON %v: %q: %+v", depth, test.json, test.text, doc.Problems)
 			}
 		}

@@ -5,7 +5,6 @@ package tree
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"unicode/utf8"
 )
 
@@ -145,10 +144,12 @@ type Document struct {
 	Text     []byte // without a byte order mark
 	JSON     bool
 	Root     *Node // nil if the text is empty or could not be parsed
+	Failed   bool  // the text could not be parsed
 	Problems []Problem
 
 	lines []int32 // start offset of each line
 	ascii bool    // every character is a single byte
+	left  int     // number of values that may still be added, with aliases expanded
 }
 
 const (
@@ -189,7 +190,7 @@ func Parse(text []byte, json bool) *Document {
 	default:
 		d.Root = d.parseYAML()
 	}
-	if d.Failed() {
+	if d.Failed {
 		d.Root = nil
 	}
 	return d
@@ -198,13 +199,9 @@ func Parse(text []byte, json bool) *Document {
 // Positions returns a document that only converts positions; the text is not parsed.
 func Positions(text []byte, json bool) *Document {
 	d := &Document{Text: bytes.TrimPrefix(text, []byte(ByteOrderMark)), JSON: json}
+	d.left = freeValues + len(d.Text)/bytesPerValue
 	d.findLines()
 	return d
-}
-
-// Failed reports whether the text could not be parsed.
-func (d *Document) Failed() bool {
-	return slices.ContainsFunc(d.Problems, func(p Problem) bool { return p.Kind <= TooLarge })
 }
 
 // NodeAt returns a node for a piece of the text that is not a value, such as a comment.
@@ -213,7 +210,9 @@ func (d *Document) NodeAt(start, end int) *Node {
 }
 
 func (d *Document) problem(kind ProblemKind, at *Node, hint, format string, args ...any) {
-	if len(d.Problems) < maxProblems || kind <= TooLarge {
+	fails := kind <= TooLarge
+	d.Failed = d.Failed || fails
+	if len(d.Problems) < maxProblems || fails {
 		d.Problems = append(d.Problems, Problem{Kind: kind, Message: fmt.Sprintf(format, args...), Hint: hint, At: at, Value: at})
 	}
 }
@@ -234,30 +233,17 @@ func (d *Document) tooDeep(at int) {
 	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "a definition is never that deep", "nested more than %d levels deep", maxDepth)
 }
 
-// maxValues returns the maximum number of values of the document.
-func (d *Document) maxValues() int { return freeValues + len(d.Text)/bytesPerValue }
-
 const tooManyValues = "too many values for a file of this size, with aliases expanded"
 
-// builder is what the readers of YAML and JSON have in common: it keeps a tree within the limits.
-type builder struct {
-	*Document
-	left   int  // number of values that may still be added, with aliases expanded
-	failed bool // the document cannot be read, which has been reported
-}
-
 // exceeds reports whether the document is nested too deep or has too many values.
-func (b *builder) exceeds(at, depth int) bool {
+func (d *Document) exceeds(at, depth int) bool {
 	switch {
-	case b.failed:
 	case depth > maxDepth:
-		b.failed = true
-		b.tooDeep(at)
-	case b.left < 0:
-		b.failed = true
-		b.tooLarge(at, tooManyValues)
+		d.tooDeep(at)
+	case d.left < 0:
+		d.tooLarge(at, tooManyValues)
 	}
-	return b.failed
+	return d.Failed
 }
 
 // Rename gives a field of an object another name, for a reader that knows which one was meant.

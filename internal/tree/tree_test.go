@@ -96,13 +96,13 @@ func TestFailures(t *testing.T) {
 	const size = 200_000
 	for many, failed := range map[int]bool{(freeValues + size/bytesPerValue) / 2: false, (freeValues+size/bytesPerValue)/2 + 1: true} {
 		text := "[" + strings.Repeat("1,", many-1) + "1]"
-		if doc := Parse([]byte(text+strings.Repeat("\n", size-len(text))), false); doc.Failed() != failed {
+		if doc := Parse([]byte(text+strings.Repeat("\n", size-len(text))), false); doc.Failed != failed {
 			t.Errorf("%d values: %+v", many, doc.Problems)
 		}
 	}
 	// The values behind an alias count every time.
 	bomb := "a: &a [" + strings.Repeat("x,", 1000) + "]\nb: [" + strings.Repeat("*a,", 200) + "]\n"
-	if doc := Parse([]byte(bomb), false); !doc.Failed() || doc.Problems[0].Kind != TooLarge {
+	if doc := Parse([]byte(bomb), false); !doc.Failed || doc.Problems[0].Kind != TooLarge {
 		t.Errorf("problems: %+v", doc.Problems)
 	}
 }

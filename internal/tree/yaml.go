@@ -35,7 +35,7 @@ func (d *Document) parseYAML() *Node {
 	if len(doc.Content) == 0 {
 		return nil
 	}
-	c := yamlConverter{builder: builder{Document: d, left: d.maxValues()}, anchors: make(map[*yaml.Node]anchor)}
+	c := yamlConverter{Document: d, anchors: make(map[*yaml.Node]anchor)}
 	return c.convert(doc.Content[0], 0)
 }
 
@@ -111,7 +111,7 @@ func indentTab(text []byte, err error) ([]byte, bool) {
 // They are counted before the library reads the text, because it makes tokens of all of them first. As a result, 1 MB of
 // YAML takes at most 250 MB.
 func (d *Document) crowded() int {
-	left := d.maxValues() / 2
+	left := d.left / 2
 	for i, c := range d.Text {
 		switch c {
 		case ',', '[', '{':
@@ -139,7 +139,7 @@ type anchor struct {
 
 // yamlConverter converts the library's nodes, resolving aliases and merge keys.
 type yamlConverter struct {
-	builder
+	*Document
 	anchors map[*yaml.Node]anchor // without those that are being converted
 
 	// The last position, so that a long line that is not ASCII is not read again for each of its nodes.
@@ -190,7 +190,7 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) *Node {
 	default:
 		c.scalar(n, y)
 	}
-	if c.failed {
+	if c.Failed {
 		return nil
 	}
 	if y.Anchor != "" {
@@ -204,7 +204,6 @@ func (c *yamlConverter) alias(y *yaml.Node) *Node {
 	start := c.offset(y.Line, y.Column)
 	a, ok := c.anchors[y.Alias]
 	if !ok {
-		c.failed = true
 		c.syntax(start, start+1+len(y.Value), "", "alias *%s is inside the value that it names", y.Value)
 		return nil
 	}
@@ -219,7 +218,7 @@ func (c *yamlConverter) list(n *Node, y *yaml.Node, depth int) {
 	n.Kind, n.Items = List, make([]*Node, 0, len(y.Content))
 	for i, child := range y.Content {
 		item := c.convert(child, depth+1)
-		if c.failed {
+		if c.Failed {
 			return
 		}
 		n.Items = append(n.Items, item)
@@ -234,7 +233,7 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key := c.key(y.Content[i])
 		value := c.convert(y.Content[i+1], depth+1)
-		if c.failed {
+		if c.Failed {
 			return
 		}
 		n.end = max(n.end, key.end, int32(c.endOf(y.Content[i+1], value)))
