@@ -14,7 +14,7 @@ func (d *Document) parseJSON() *Node {
 	if len(bytes.TrimSpace(d.Text)) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(d.Text, new(ignored)); err != nil {
+	if err := json.Unmarshal(d.Text, new(json.RawMessage)); err != nil { // checks the syntax
 		d.explainJSON(err)
 		return nil
 	}
@@ -22,11 +22,6 @@ func (d *Document) parseJSON() *Node {
 	r.dec.UseNumber()
 	return r.value(0)
 }
-
-// ignored accepts any JSON, so decoding into it only checks the syntax.
-type ignored struct{}
-
-func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 // jsonReader reads the tokens of a document that is known to be valid.
 type jsonReader struct {
