@@ -32,9 +32,6 @@ func (d *Document) parseYAML() *Node {
 		d.explainYAML(err)
 		return nil
 	}
-	if len(doc.Content) == 0 {
-		return nil
-	}
 	c := yamlConverter{Document: d, anchors: make(map[*yaml.Node]anchor)}
 	return c.convert(doc.Content[0], 0)
 }
