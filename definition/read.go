@@ -42,9 +42,6 @@ type version struct {
 
 func (d *decoder) definition(root *tree.Node) {
 	d.check(root, fields.Definition, fields.Definition.What)
-	if root.Kind != tree.Object {
-		return
-	}
 	d.unread = d.unread || d.duplicated
 	d.Service = root.Get("service").Text
 	d.readBasePath(root, root.Get("base_path"))
