@@ -17,17 +17,12 @@ import (
 // The functions of this file build values from a tree that check has compared with the table of fields. A value that
 // cannot be used stays zero and is never skipped, so that the n-th item of a list stays the n-th.
 
-// readModifier is a modifier of the file.
-type readModifier struct {
-	modifier   signpost.Modifier
-	deprecated *signpost.Deprecation
-}
-
 type sharedModifier struct {
 	tree.Field
-	readModifier
-	size int // in a manifest, in bytes
-	used bool
+	modifier   signpost.Modifier
+	deprecated *signpost.Deprecation
+	size       int // in a manifest, in bytes
+	used       bool
 }
 
 // version is one API version with the positions of its endpoints.
@@ -68,7 +63,7 @@ func (d *decoder) definition(root *tree.Node) {
 	for _, field := range versions.Fields {
 		if name := field.Key.Text; fields.Definition.Field("versions").Value.Of(name) != nil { // otherwise it is reported
 			v := d.manifest(field, version{name: name, key: field.Key}, "version "+name)
-			d.deprecate(signpost.Part{Version: name}, d.deprecation(field.Value.Get("deprecated"), nil))
+			d.deprecate(signpost.Part{Version: name}, d.deprecation(field.Value, nil))
 			d.versions = append(d.versions, v)
 		}
 	}
@@ -114,8 +109,8 @@ func (d *decoder) readBasePath(root, n *tree.Node) {
 func (d *decoder) readModifiers(n *tree.Node) {
 	d.shared = make(map[string]*sharedModifier, len(n.Fields))
 	for _, field := range n.Fields {
-		m := d.modifier(field.Value)
-		d.shared[field.Key.Text] = &sharedModifier{Field: field, readModifier: m, size: renderedSize(m.modifier)}
+		m, deprecated := d.modifier(field.Value)
+		d.shared[field.Key.Text] = &sharedModifier{Field: field, modifier: m, deprecated: deprecated, size: renderedSize(m)}
 		d.sharedNames = append(d.sharedNames, field.Key.Text)
 	}
 }
@@ -174,14 +169,14 @@ func (d *decoder) endpoint(f tree.Field, v *version) {
 	}
 	seen := make(map[string]bool)
 	for _, item := range n.Get("modifiers").Items {
-		m := d.modifierOrName(item, seen)
-		e.Modifiers = append(e.Modifiers, m.modifier)
-		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL, Modifier: m.modifier.ID}, m.deprecated)
+		m, deprecated := d.modifierOrName(item, seen)
+		e.Modifiers = append(e.Modifiers, m)
+		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL, Modifier: m.ID}, deprecated)
 	}
 	if !d.served {
 		d.readAllow(n, f.Key)
-		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL}, d.deprecation(n.Get("deprecated"), f.Key))
 	}
+	d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL}, d.deprecation(n, f.Key))
 	v.manifest.Endpoints = append(v.manifest.Endpoints, e)
 }
 
@@ -224,7 +219,7 @@ func (d *decoder) grows(bytes int, at *tree.Node) bool {
 
 // modifierOrName reads an item of an endpoint's modifiers: the name of a shared one, or an inline one. seen has the
 // names so far.
-func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) readModifier {
+func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) (signpost.Modifier, *signpost.Deprecation) {
 	if n.Kind != tree.String || d.served {
 		return d.modifier(n)
 	}
@@ -249,9 +244,9 @@ func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) readModifie
 	default:
 		shared.used = true
 		seen[n.Text] = true
-		return shared.readModifier
+		return shared.modifier, shared.deprecated
 	}
-	return readModifier{}
+	return signpost.Modifier{}, nil
 }
 
 // renderedSize returns how many bytes a value takes in a manifest, or 0 if it cannot be part of one.
@@ -264,25 +259,22 @@ func renderedSize(v any) int {
 }
 
 // modifier reads a modifier, either in short form, with kind, or in the manifest's form, with params.
-func (d *decoder) modifier(n *tree.Node) (m readModifier) {
+func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *signpost.Deprecation) {
 	if n.Kind != tree.Object || d.broken[n] {
-		return m
+		return m, nil
 	}
 	if key, _ := n.Field("params"); key != nil || d.served {
-		m.modifier = signpost.Modifier{ID: n.Get("id").Text, Name: n.Get("name").Text}
+		m = signpost.Modifier{ID: n.Get("id").Text, Name: n.Get("name").Text}
 		for _, item := range n.Get("params").Items {
-			m.modifier.Params = append(m.modifier.Params, d.param(item))
+			m.Params = append(m.Params, d.param(item))
 		}
 	} else if kind := d.kind(n); kind.Build != nil {
-		m.modifier = kind.Build(d.modifierInput(n, kind.Name))
+		m = kind.Build(d.modifierInput(n, kind.Name))
 	} else {
 		d.broken[n] = true // nothing else can be checked
-		return m
+		return m, nil
 	}
-	if !d.served {
-		m.deprecated = d.deprecation(n.Get("deprecated"), nil)
-	}
-	return m
+	return m, d.deprecation(n, nil)
 }
 
 // modifierInput reads the short form of a modifier.
@@ -379,9 +371,11 @@ func scalar(n *tree.Node, broken map[*tree.Node]bool) any {
 	return nil
 }
 
-// deprecation reads a deprecated field. endpoint is the URL of its endpoint, or nil outside of endpoints.
-func (d *decoder) deprecation(n, endpoint *tree.Node) *signpost.Deprecation {
-	if n.Kind != tree.Object || d.broken[n] {
+// deprecation reads the deprecated field of an object, which manifests do not have. endpoint is the URL of its endpoint, or
+// nil outside of endpoints.
+func (d *decoder) deprecation(object, endpoint *tree.Node) *signpost.Deprecation {
+	n := object.Get("deprecated")
+	if n.Kind != tree.Object || d.broken[n] || d.served {
 		return nil
 	}
 	until := n.Get("until")
