@@ -112,33 +112,23 @@ func (d *decoder) tooLarge(enabled []signpost.Feature) bool {
 }
 
 // applications returns how many endpoints of a version each feature applies to, or more if its suffixes have one in common.
-// It counts the endings of URLs that are as long as a suffix, so that the work does not grow with URLs times features.
 func (d *decoder) applications(v version, features []signpost.Feature) []int {
-	suffixes := func(f signpost.Feature) []string { return append([]string{f.URLSuffix}, f.URLSuffixes...) }
-	lengths, endings := make(map[int]bool), make(map[string]int)
-	for _, f := range features {
-		for _, suffix := range suffixes(f) {
-			lengths[len(suffix)] = true
-		}
-	}
+	urls := make([]string, 0, len(v.manifest.Endpoints))
 	for _, e := range v.manifest.Endpoints {
-		urls := []string{e.URL}
+		urls = append(urls, e.URL)
 		// A trailing slash that keeps it from applying is reported itself, unless it is meant.
 		if url, ok := strings.CutSuffix(e.URL, "/"); ok && !d.allows(warnings.TrailingSlash, v.endpoints[e.URL].Key, d.used) {
 			urls = append(urls, url)
 		}
-		for _, url := range urls {
-			for length := range lengths {
-				if length <= len(url) {
-					endings[url[len(url)-length:]]++
-				}
-			}
-		}
 	}
 	counts := make([]int, len(features))
 	for i, f := range features {
-		for _, suffix := range suffixes(f) {
-			counts[i] += endings[suffix]
+		for _, suffix := range append([]string{f.URLSuffix}, f.URLSuffixes...) {
+			for _, url := range urls {
+				if strings.HasSuffix(url, suffix) {
+					counts[i]++
+				}
+			}
 		}
 	}
 	return counts
