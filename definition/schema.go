@@ -45,7 +45,7 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 	}[v.Type]
 	switch {
 	case v.Values != nil:
-		add("enum", jsonText(v.Values))
+		add("enum", tree.Quote(v.Values))
 	case v.OrNull:
 		add("type", `["string", "null"]`)
 	case v.OrList:
@@ -58,7 +58,7 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 		add("type", kind)
 	}
 	if len(v.Examples) > 0 {
-		add("examples", jsonText(v.Examples))
+		add("examples", tree.Quote(v.Examples))
 	}
 	switch {
 	case v.Type == fields.List:
@@ -66,7 +66,7 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 	case v.Type == fields.Object:
 		words = append(words, objectSchema(v)...)
 	case v.Names == fields.Features:
-		add("anyOf", fmt.Sprintf(`[{"enum": %s}, {"type": "string"}]`, jsonText(namesOf(signpost.BuiltIn()))))
+		add("anyOf", fmt.Sprintf(`[{"enum": %s}, {"type": "string"}]`, tree.Quote(namesOf(signpost.BuiltIn()))))
 	}
 	if v.Schema != "" {
 		words = append(words, v.Schema)
@@ -105,15 +105,7 @@ func objectSchema(v *fields.Value) []string {
 		words = append(words, `"patternProperties": {"^x-": true}`)
 	}
 	if required != nil {
-		words = append(words, `"required": `+jsonText(required))
+		words = append(words, `"required": `+tree.Quote(required))
 	}
 	return words
-}
-
-func jsonText(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // lists of strings always encode
-	}
-	return string(text)
 }

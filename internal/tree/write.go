@@ -27,12 +27,12 @@ func (n *Node) Write(value any) (string, bool) {
 	return Quote(text), true
 }
 
-// Quote returns text in double quotes that YAML and JSON both understand.
-func Quote(text string) string {
+// Quote returns a text, or a list of texts, in double quotes that YAML and JSON both understand.
+func Quote[T string | []string](value T) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	enc.Encode(text) // strings always encode
+	enc.Encode(value) // strings always encode
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
