@@ -85,8 +85,8 @@ func (v *Value) Of(key string) *Value {
 	return nil
 }
 
-// Forms returns the value and its short form, if it has one.
-func (v *Value) Forms() []*Value {
+// forms returns the value and its short form, if it has one.
+func (v *Value) forms() []*Value {
 	if v.Short == nil {
 		return []*Value{v}
 	}
@@ -95,16 +95,16 @@ func (v *Value) Forms() []*Value {
 
 // At returns what the value at a path may be. The steps are field names and free keys; "" is a list item.
 func (v *Value) At(path ...string) []*Value {
-	here := v.Forms()
+	here := v.forms()
 	for _, step := range path {
 		var next []*Value
 		for _, v := range here {
 			if v.Type == List && step == "" {
-				next = append(next, v.Each.Forms()...)
+				next = append(next, v.Each.forms()...)
 			} else if v.OrList && step == "" {
 				next = append(next, v)
 			} else if value := v.Of(step); value != nil {
-				next = append(next, value.Forms()...)
+				next = append(next, value.forms()...)
 			}
 		}
 		here = next

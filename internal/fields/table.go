@@ -3,7 +3,6 @@ package fields
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"signpost"
 )
@@ -56,14 +55,14 @@ var (
 		{Name: "endpoints", Required: true, Doc: "Endpoints by URL. {{host}} stands for the hostname of the request for the manifest.",
 			Value: &Value{Type: Object, Each: endpoint, Keys: regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\s]+([/?#][^\s"<>\\^` + "`" + `|]*)?$`),
 				Form: "the URL is the key: https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}"}},
-		{Name: "deprecated", Value: deprecated, Doc: deprecated.Doc},
+		deprecated,
 	}}
 
 	endpoint = &Value{What: "endpoint", Type: Object, Form: "such as {name: Feeds, method: get, mime_type: application/json}", Fields: append(slices.Clip(common),
 		Field{Name: "modifiers", Doc: "Controls that editors get for query parameters: names of shared ones, or modifiers.",
 			Value: &Value{Type: List, Each: modifierOrName, Form: "such as [limit], with the names of shared modifiers"}},
 		Field{Name: "allow", Value: allow, Doc: allow.Doc},
-		Field{Name: "deprecated", Value: deprecated, Doc: deprecated.Doc},
+		deprecated,
 	)}
 
 	// common are the fields of an endpoint in definitions and manifests.
@@ -96,7 +95,7 @@ var (
 
 	// full are the fields of a modifier in the form of the manifest.
 	full = []Field{
-		{Name: "deprecated", Value: deprecated, Doc: deprecated.Doc}, // first, so that a manifest can leave it out
+		deprecated, // first, so that a manifest can leave it out
 		id, name,
 		{Name: "params", Required: true, Doc: "The query parameters that it sets.",
 			Value: &Value{Type: List, Each: param, Form: "such as [{key: …, ui: {label: …}, schema: {type: string}}]", Schema: `"minItems": 1`}},
@@ -110,8 +109,7 @@ var (
 				Value: &Value{Values: kinds()}},
 			id, name, key, label,
 			{Name: "defaultValue", Value: &Value{Type: Scalar}, Doc: "What is filled in beforehand."},
-			placeholder, options,
-			{Name: "deprecated", Value: deprecated, Doc: deprecated.Doc},
+			placeholder, options, deprecated,
 		},
 		Schema: `"allOf": [{"if": {"properties": {"kind": {"const": "select"}}, "required": ["kind"]}, "then": {"required": ["options"]}, "else": {"properties": {"options": false}}}` +
 			typedByKind() + "]",
@@ -130,7 +128,7 @@ var (
 			{Name: "default", Value: &Value{Type: Scalar}, Doc: "What is filled in beforehand."},
 			{Name: "enum", Value: &Value{Type: List, Each: &Value{What: "a value of enum", Schema: nonEmpty}, Schema: `"minItems": 1, "uniqueItems": true`}, Doc: "The values of the options."},
 		},
-		Schema: `"allOf": [{"if": {"properties": {"type": {"const": "string"}}, "required": ["type"]}, "else": {"properties": {"enum": false}}},` +
+		Schema: `"allOf": [{"if": {"properties": {"type": {"const": "string"}}, "required": ["type"]}, "else": {"properties": {"enum": false}}}` +
 			typedByType() + "]",
 	}
 
@@ -147,13 +145,13 @@ var (
 	allow = &Value{Type: Object, Each: &Value{What: "the reason to allow " + Key, Schema: nonEmpty}, Names: Warnings,
 		Doc: "Warnings that are meant here, each with the reason.", Form: "such as {plain-http: the partner has no TLS}"}
 
-	deprecated = &Value{What: "deprecated", Type: Object, Doc: "It is going to be removed. This is not part of the manifest.", Form: "such as deprecated: {since: 2026-01-31}",
-		Fields: []Field{
+	deprecated = Field{Name: "deprecated", Doc: "It is going to be removed. This is not part of the manifest.",
+		Value: &Value{Type: Object, Form: "such as deprecated: {since: 2026-01-31}", Fields: []Field{
 			{Name: "since", Value: date, Required: true, Doc: "The day of the announcement."},
 			{Name: "until", Value: date, Doc: "The last day on which it works."},
 			{Name: "use", Value: text, Doc: "What to use instead: a URL or a name."},
 			{Name: "reason", Value: text, Doc: "Why it goes."},
-		}}
+		}}}
 	date = &Value{Type: Date, Form: "such as 2026-01-31", Schema: `"pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"`}
 )
 
@@ -177,11 +175,11 @@ func typedByKind() string {
 
 // typedByType returns the JSON Schema that ties a default to the type beside it.
 func typedByType() string {
-	var all []string
+	all := ""
 	for _, name := range signpost.ValueTypes() {
-		all = append(all, typed("type", name, "default", name))
+		all += ", " + typed("type", name, "default", name)
 	}
-	return strings.Join(all, ",")
+	return all
 }
 
 // typed returns the JSON Schema that ties the type of a field to the value of another.
