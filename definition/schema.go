@@ -2,7 +2,6 @@ package definition
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,7 +14,8 @@ import (
 // Schema returns the JSON Schema (2020-12) of the definition file, for editors. It accepts everything that Lint
 // accepts, and rejects what a schema can detect.
 func Schema() []byte {
-	text := `{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Signpost definition", ` + schemaOf(fields.Definition, "")[1:]
+	const about = "The endpoints that a data-source service publishes to a configuration studio."
+	text := `{"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Signpost definition", ` + schemaOf(fields.Definition, about)[1:]
 	var out bytes.Buffer
 	if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
 		panic(err) // a mistake in the table of fields, which every test of the schema meets
@@ -37,7 +37,7 @@ func schemaOf(v *fields.Value, doc string, more ...string) string {
 	}
 	var words []string
 	add := func(word, value string) { words = append(words, tree.Quote(word)+": "+value) }
-	if doc = cmp.Or(doc, v.Doc); doc != "" {
+	if doc != "" {
 		add("description", tree.Quote(doc))
 	}
 	kind := map[fields.Type]string{

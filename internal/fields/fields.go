@@ -39,7 +39,6 @@ const Key = "{key}"
 // Value describes a value of the definition file.
 type Value struct {
 	What string // what messages call it, such as "context item", with Key for its own key; a field is called by its name
-	Doc  string // for people, where the field has no Doc of its own
 	Type Type
 
 	Fields []Field        // of an object with fixed fields

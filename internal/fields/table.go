@@ -13,7 +13,6 @@ const nonEmpty = `"minLength": 1`
 // Definition is the whole file.
 var Definition = &Value{
 	What: "the definition", Type: Object, Form: "versions: {v1: {endpoints: {…}}}",
-	Doc: "The endpoints that a data-source service publishes to a configuration studio.",
 	Fields: []Field{
 		{Name: "$schema", Value: text, Doc: "The schema of this file, for editors."},
 		{Name: "service", Value: text, Doc: "A title, for people."},
@@ -61,7 +60,7 @@ var (
 	endpoint = &Value{What: "endpoint", Type: Object, Form: "such as {name: Feeds, method: get, mime_type: application/json}", Fields: append(slices.Clip(common),
 		Field{Name: "modifiers", Doc: "Controls that editors get for query parameters: names of shared ones, or modifiers.",
 			Value: &Value{Type: List, Each: modifierOrName, Form: "such as [limit], with the names of shared modifiers"}},
-		Field{Name: "allow", Value: allow, Doc: allow.Doc},
+		Field{Name: "allow", Value: allow, Doc: "Warnings that are meant here, each with the reason."},
 		deprecated,
 	)}
 
@@ -72,10 +71,12 @@ var (
 		{Name: "mime_type", Required: true, Doc: "The content type that it returns.",
 			Value: &Value{Examples: []string{"application/json", "application/vnd+vendor.feed+json", "application/x-www-form-urlencoded"},
 				Schema: `"pattern": "^(application|audio|font|haptics|image|message|model|multipart|text|video|[Xx]-[^/\\s*]+|[A-Z][A-Za-z]+)/[^/\\s*]+(\\s*;.*\\S)?$"`}},
-		{Name: "context_obj", Value: contextObj, Doc: contextObj.Doc},
+		contextObj,
 	}
 
-	contextObj = &Value{Type: List, Doc: "Context keys that clients send.", Form: "such as [{key: user_account.profile, type: ctx}]", Each: &Value{
+	contextObj = Field{Name: "context_obj", Value: contextItems, Doc: "Context keys that clients send."}
+
+	contextItems = &Value{Type: List, Form: "such as [{key: user_account.profile, type: ctx}]", Each: &Value{
 		What: "context item", Type: Object, Form: "such as {key: user_account.profile, type: ctx}", Fields: []Field{
 			{Name: "key", Required: true, Doc: "A context key that is built into the clients, or that a plugin supplies.",
 				Value: &Value{Names: ContextKeys, Schema: nonEmpty}},
@@ -87,7 +88,7 @@ var (
 	// feature is required to have a context_obj unless it overrides a built-in one; see lint.
 	feature = &Value{What: "feature", Type: Object, Form: "such as {url_suffix: /kids, context_obj: […]}", Fields: []Field{
 		{Name: "url_suffix", Value: &Value{OrList: true, Form: "such as /kids or [/kids, /family]"}, Doc: "Only for endpoints whose URL ends in this, or in one of these; empty for every endpoint."},
-		{Name: "context_obj", Value: &Value{Type: List, Each: contextObj.Each, Form: contextObj.Form, Schema: `"minItems": 1`}, Doc: contextObj.Doc},
+		{Name: "context_obj", Value: &Value{Type: List, Each: contextItems.Each, Form: contextItems.Form, Schema: `"minItems": 1`}, Doc: contextObj.Doc},
 	}}
 
 	modifier       = &Value{What: "modifier", Type: Object, Fields: full, Short: short, Form: short.Form}
@@ -143,7 +144,7 @@ var (
 		}}}}
 
 	allow = &Value{Type: Object, Each: &Value{What: "the reason to allow " + Key, Schema: nonEmpty}, Names: Warnings,
-		Doc: "Warnings that are meant here, each with the reason.", Form: "such as {plain-http: the partner has no TLS}"}
+		Form: "such as {plain-http: the partner has no TLS}"}
 
 	deprecated = Field{Name: "deprecated", Doc: "It is going to be removed. This is not part of the manifest.",
 		Value: &Value{Type: Object, Form: "such as deprecated: {since: 2026-01-31}", Fields: []Field{
