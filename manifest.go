@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -84,6 +85,16 @@ func NewManifest(endpoints ...Endpoint) Manifest {
 		m.Endpoints[i] = e.Clone()
 	}
 	return m
+}
+
+// Clone returns a copy that shares nothing with the endpoint.
+func (e Endpoint) Clone() Endpoint {
+	e.ContextObj = slices.Clone(e.ContextObj)
+	e.Modifiers = slices.Clone(e.Modifiers)
+	for i, m := range e.Modifiers {
+		e.Modifiers[i] = m.Clone()
+	}
+	return e
 }
 
 // MarshalJSON writes the descriptor without the URL, which is its key in the manifest.

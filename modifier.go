@@ -14,6 +14,17 @@ type Modifier struct {
 	Params []Param `json:"params"`
 }
 
+// Clone returns a copy that shares nothing with the modifier.
+func (m Modifier) Clone() Modifier {
+	m.Params = slices.Clone(m.Params)
+	for i := range m.Params {
+		p := &m.Params[i]
+		p.UI.Options = slices.Clone(p.UI.Options)
+		p.Schema.Enum = slices.Clone(p.Schema.Enum)
+	}
+	return m
+}
+
 // Param is one query parameter of a modifier.
 type Param struct {
 	Key    string `json:"key"`

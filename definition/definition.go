@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"signpost"
 	"signpost/diff"
@@ -32,6 +33,20 @@ type File struct {
 	allowances   []allowance       // for rules checked by Lint
 	contextKeys  map[string]string // declared by the file, with descriptions
 	deprecations map[signpost.Part]*signpost.Deprecation
+}
+
+// Options control how definitions are parsed. The zero value is the default, which [Parse] uses.
+type Options struct {
+	// ContextKeys are the context keys that apps have, with descriptions, in addition to those that a file declares. If
+	// it is nil and the file declares none, every key is accepted.
+	ContextKeys map[string]string
+
+	// Features are the enabled features, instead of those that a file enables. Those that a file does not have are
+	// ignored. Nil means those of the file.
+	Features []string
+
+	// Today is the date for checking deprecations. Zero means the current date.
+	Today time.Time
 }
 
 // Parse parses the text of a definition file. The extension of name determines whether it is YAML or JSON; without one,
