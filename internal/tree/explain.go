@@ -20,7 +20,10 @@ var mistakes = []struct {
 	says    string
 	explain func(*explainer) bool
 }{
-	// These come first because they confuse everything below them.
+	{"no documents in stream", func(*explainer) bool { return true }}, // the caller reports an empty file
+	{"exceeded max depth", func(e *explainer) bool { return e.tooDeep(e.at) }},
+
+	// These come next because they confuse everything below them.
 	{"", shows(whole, `(?m)^(<{7} .*?|>{7} .*?|={7})\r?$`, "unresolved merge conflict", "choose one of the two versions and remove the conflict markers")},
 	{"control characters", shows(whole, `([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}])`, "a control character", "remove it")},
 	{"expected single document", shows(whole, `(?m)^ *[^\s#%].*(?:\n.*)*?\n(---|\.\.\.)`,
@@ -81,13 +84,6 @@ func (d *Document) explainYAML(err error) {
 		message = strings.TrimPrefix(strings.TrimSpace(one.Message+" "+one.ContextMsg), "yaml: ")
 		e.at = d.Offset(one.Mark.Line, one.Mark.Column)
 		e.context = d.Offset(one.ContextMark.Line, one.ContextMark.Column)
-	}
-	if strings.Contains(message, "no documents in stream") {
-		return // the caller reports an empty file
-	}
-	if strings.Contains(message, "exceeded max depth") {
-		d.tooDeep(e.at)
-		return
 	}
 	e.line = e.blockAt(e.at)
 	e.above = e.next(e.line, -1)

@@ -229,8 +229,9 @@ func (d *Document) tooLarge(at int, format string, args ...any) {
 	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "split it into several files", format, args...)
 }
 
-func (d *Document) tooDeep(at int) {
+func (d *Document) tooDeep(at int) bool {
 	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "a definition is never that deep", "nested more than %d levels deep", maxDepth)
+	return true
 }
 
 const tooManyValues = "too many values for a file of this size, with aliases expanded"
