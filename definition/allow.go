@@ -60,7 +60,7 @@ func (d *decoder) checkAllowances() {
 		if d.used[a.at] || slices.Contains(togetherRules, a.rule) || known && failed { // it may allow something once the errors are fixed
 			continue
 		}
-		f := unusedAllow(a.rule)
+		f := d.report(unusedAllow(a.rule), a.at)
 		switch {
 		case known:
 		case isRule(a.rule):
@@ -71,6 +71,5 @@ func (d *decoder) checkAllowances() {
 				f.Hint, f.Fix = fmt.Sprintf("did you mean %q?", near), d.replacement(a.at, near)
 			}
 		}
-		d.report(f, a.at)
 	}
 }

@@ -91,10 +91,7 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	if v.Type == fields.Scalar {
 		want = "text, a number, true or false"
 	}
-	f := signpost.Finding{
-		Rule: signpost.RuleWrongType, Severity: signpost.SeverityError,
-		Message: fmt.Sprintf("%s must be %s, not %s", what, want, n.Kind), Hint: v.Form,
-	}
+	f := d.add(signpost.RuleWrongType, v.Form, n, "%s must be %s, not %s", what, want, n.Kind)
 	isScalar := n.Kind == tree.String || n.Kind == tree.Number || n.Kind == tree.Bool
 	switch isText := v.Type == fields.Text || v.Type == fields.Date; {
 	case !d.served && what == "option" && isScalar:
@@ -128,5 +125,4 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	case !d.served && v.Type == fields.List && n.Text != "" && (v.Each.Names == fields.Features || v.Each.OrName != 0):
 		f.Hint, f.Fix = d.listOf(n)
 	}
-	d.report(f, n)
 }

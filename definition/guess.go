@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"signpost"
 	"signpost/internal/fields"
 	"signpost/internal/spell"
 	"signpost/internal/tree"
@@ -69,8 +68,8 @@ func (d *decoder) nearest(name string, known []string) (near string, certain boo
 // unknown reports an unknown name. It returns the one that was probably meant, or "".
 func (d *decoder) unknown(rule string, at *tree.Node, known []string, message string) (meant string) {
 	d.broken[at] = true
-	f := signpost.Finding{Rule: rule, Severity: signpost.SeverityError, Message: message}
 	meant, certain := d.nearest(at.Text, known)
+	f := d.add(rule, "", at, "%s", message)
 	switch {
 	case meant != "":
 		f.Hint = fmt.Sprintf("did you mean %q?", meant)
@@ -84,7 +83,6 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 	default:
 		f.Hint = "known: " + strings.Join(known, ", ")
 	}
-	d.report(f, at)
 	return meant
 }
 
@@ -153,8 +151,7 @@ var nearlyVersion = regexp.MustCompile(`^[vV]?0*([0-9]*)(\.0)*$`)
 // wrongVersion reports a version name that is none. If it is clear which one was meant, it gets that name; otherwise, it
 // is not read.
 func (d *decoder) wrongVersion(versions *tree.Node, v tree.Field) {
-	f := signpost.Finding{Rule: RuleUnknownField, Severity: signpost.SeverityError, Hint: "such as v1",
-		Message: fmt.Sprintf("%q is not a version: a version is v and a number", v.Key.Text)}
+	f := d.add(RuleUnknownField, "such as v1", v.Key, "%q is not a version: a version is v and a number", v.Key.Text)
 	match := nearlyVersion.FindStringSubmatch(v.Key.Text)
 	meant := ""
 	switch {
@@ -171,5 +168,4 @@ func (d *decoder) wrongVersion(versions *tree.Node, v tree.Field) {
 		f.Fix = d.replacement(v.Key, meant)
 		versions.Rename(v.Key, meant)
 	}
-	d.report(f, v.Key)
 }

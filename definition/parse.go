@@ -74,9 +74,9 @@ func isJSON(name string, text []byte) bool {
 	return object && (bytes.HasPrefix(rest, []byte(`"`)) || bytes.HasPrefix(rest, []byte("}")))
 }
 
-// add reports an error at a node.
-func (d *decoder) add(rule, hint string, at *tree.Node, format string, args ...any) {
-	d.report(signpost.Finding{
+// add reports an error at a node, and returns it for what else is known about it.
+func (d *decoder) add(rule, hint string, at *tree.Node, format string, args ...any) *signpost.Finding {
+	return d.report(signpost.Finding{
 		Rule: rule, Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint,
 	}, at)
 }
@@ -85,17 +85,20 @@ func (d *decoder) add(rule, hint string, at *tree.Node, format string, args ...a
 // rest.
 const maxFindings = 1000
 
-// report adds a finding, with its position in the file.
-func (d *decoder) report(f signpost.Finding, at *tree.Node) {
+// report adds a finding, with its position in the file, and returns it.
+func (d *decoder) report(f signpost.Finding, at *tree.Node) *signpost.Finding {
 	if f.Path == nil && d.served && d.within.Key != nil { // signpost check reports it instead of the line
 		f.Path = signpost.Path{signpost.Field(d.within.Key.Text)}
 	}
+	d.reported++
 	if len(d.findings) <= maxFindings {
 		d.findings = append(d.findings, d.finding(f, at))
-	} else if isError(f) {
+		return &d.findings[len(d.findings)-1]
+	}
+	if isError(f) {
 		d.findings[maxFindings].Severity = f.Severity
 	}
-	d.reported++
+	return &f
 }
 
 // finding returns a finding with its position in the file.
