@@ -30,7 +30,7 @@ var (
 	blockField = regexp.MustCompile(`^["']?([A-Za-z_]+)["']?[ \t]*:(?:[ \t]+([^\s#{])|\s|$)`)
 
 	// flowField matches a field of a flow mapping or of broken JSON, on any level.
-	flowField = regexp.MustCompile(`["'{,\s](versions|base_path|context_keys)["']?\s*:`)
+	flowField = regexp.MustCompile(`["'{,\s](` + strings.Join(marks, "|") + `)["']?\s*:`)
 )
 
 // IsDefinition reports whether a file found in a directory is a definition, even if a bad one. An empty file counts as
