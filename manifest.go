@@ -125,8 +125,8 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 
 // pieces returns the manifest as JSON on one line, cut at every {{host}} of a URL. In a name, {{host}} is ordinary text.
 func (m Manifest) pieces() ([][]byte, error) {
+	cut := []byte{0} // in place of {{host}}: JSON escapes it everywhere else
 	var out bytes.Buffer
-	var cuts []int
 	out.WriteString(`{"endpoints":{`)
 	for i, e := range m.Endpoints {
 		if i > 0 {
@@ -136,27 +136,17 @@ func (m Manifest) pieces() ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		for j, part := range bytes.Split(key, []byte(HostPlaceholder)) {
-			if j > 0 {
-				cuts = append(cuts, out.Len())
-			}
-			out.Write(part)
-		}
 		descriptor, err := e.MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
 		}
+		out.Write(bytes.ReplaceAll(key, []byte(HostPlaceholder), cut))
 		out.WriteByte(':')
 		out.Write(descriptor)
 	}
 	out.WriteString("}}")
 	text := bytes.Clone(out.Bytes()) // without the room to grow: a server keeps it
-	pieces, from := make([][]byte, 0, len(cuts)+1), 0
-	for _, cut := range append(cuts, len(text)) {
-		pieces = append(pieces, text[from:cut:cut])
-		from = cut
-	}
-	return pieces, nil
+	return bytes.Split(text, cut), nil
 }
 
 // jsonText encodes a value on one line, without escaping &, < and >, which are common in URLs and labels.
