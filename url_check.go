@@ -157,31 +157,25 @@ func replacePlaceholders(url, with string) string {
 func malformedPlaceholder(url string) *urlError {
 	rest := replacePlaceholders(url, " ")
 	found, hint := rest[strings.IndexAny(rest, "{}"):][:1], "a placeholder is a name in two pairs of braces, such as {{series_id}}"
-	if meant := anyPlaceholder.FindStringSubmatch(rest); meant != nil {
-		found = meant[0]
-		if name := placeholderName(meant[1]); validName(name) {
-			hint = "write {{" + name + "}}"
+	if meant := anyPlaceholder.FindString(rest); meant != "" {
+		found = meant
+		if repaired := repairPlaceholders(meant); validName(strings.Trim(repaired, "{}")) {
+			hint = "write " + repaired
 		}
 	}
 	return badURL(hint, "URL %q has a malformed placeholder: %q", url, found)
 }
 
-// anyPlaceholder matches a placeholder as written for other tools: with one pair of braces, a dollar sign, or spaces.
-var anyPlaceholder = regexp.MustCompile(`\$?\{\{?\s*([^\s{}]+)\s*\}\}?`)
+var (
+	// anyPlaceholder matches a placeholder as written for other tools: with one pair of braces, a dollar sign, or spaces.
+	anyPlaceholder = regexp.MustCompile(`\$?\{\{?\s*([^\s{}]+)\s*\}\}?`)
+
+	anyHost = regexp.MustCompile(`(?i)\{\{host\}\}`)
+)
 
 // repairPlaceholders returns a URL with all its placeholders in the form {{name}}. Capitals of {{host}} are lower-cased.
 func repairPlaceholders(url string) string {
-	return anyPlaceholder.ReplaceAllStringFunc(url, func(found string) string {
-		return "{{" + placeholderName(anyPlaceholder.FindStringSubmatch(found)[1]) + "}}"
-	})
-}
-
-// placeholderName lower-cases a host in capitals.
-func placeholderName(name string) string {
-	if strings.EqualFold(name, "host") {
-		return "host"
-	}
-	return name
+	return anyHost.ReplaceAllString(anyPlaceholder.ReplaceAllString(url, "{{$1}}"), HostPlaceholder)
 }
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
