@@ -32,19 +32,10 @@ func usesShared(f signpost.Finding, endpoint tree.Field) bool {
 	return endpoint.Value.Get("modifiers").Items[f.Path[2].(signpost.Item)].Kind == tree.String
 }
 
-// reportAt reports a finding at the value that the path leads to from a field, unless it is a warning that is allowed
-// there. endpoint is the URL of the endpoint that it is about, or nil.
+// reportAt reports a finding at the value that the path leads to from a field or, if something is missing, at the innermost
+// value that exists. It reports neither what is inside a broken value nor a warning that is allowed there. A replacement for
+// the value becomes the fix of the finding. endpoint is the URL of the endpoint that it is about, or nil.
 func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
-	at := d.locate(&f, from, path)
-	if allowed := f.Severity == signpost.SeverityWarning && d.allows(f.Rule, endpoint, d.used); at != nil && !allowed {
-		d.report(f, at)
-	}
-}
-
-// locate returns the value that the path leads to from a field. If something is missing, it returns the innermost value
-// that exists. It returns nil inside a broken value, about which nothing more is reported. A replacement for the value
-// becomes the fix of the finding.
-func (d *decoder) locate(f *signpost.Finding, from tree.Field, path signpost.Path) *tree.Node {
 	at, n, missing := from.Key, from.Value, false
 	for len(path) > 0 && !d.broken[n] && !missing {
 		var next *tree.Node
@@ -62,13 +53,14 @@ func (d *decoder) locate(f *signpost.Finding, from tree.Field, path signpost.Pat
 			at, n = next, next
 		}
 	}
-	if d.broken[n] {
-		return nil
+	allowed := f.Severity == signpost.SeverityWarning && d.allows(f.Rule, endpoint, d.used)
+	if allowed || d.broken[n] {
+		return
 	}
 	if f.Replacement != nil && !missing {
 		f.Fix = d.replacement(at, f.Replacement)
 	}
-	return at
+	d.report(f, at)
 }
 
 // shortForms has the fields of a modifier in short form by where they are in the manifest's form.
