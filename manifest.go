@@ -132,10 +132,7 @@ func (m Manifest) pieces() ([][]byte, error) {
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		key, err := jsonText(e.URL)
-		if err != nil {
-			return nil, err
-		}
+		key, _ := jsonText(e.URL) // strings always encode
 		descriptor, err := e.MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
