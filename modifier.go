@@ -63,6 +63,9 @@ const (
 	TypeBoolean = "boolean"
 )
 
+// ValueTypes returns the types of the values of modifiers.
+func ValueTypes() []string { return []string{TypeString, TypeNumber, TypeBoolean} }
+
 // UnmarshalJSON keeps the notation of a numeric default.
 func (s *Schema) UnmarshalJSON(data []byte) error {
 	type plain Schema // sheds this method
@@ -91,17 +94,6 @@ func Kinds() []Kind {
 	return []Kind{
 		{KindText, TypeString, Text}, {KindNumber, TypeNumber, Number}, {KindBoolean, TypeBoolean, Boolean}, {KindSelect, TypeString, Select},
 	}
-}
-
-// ValueTypes returns the types of the values of modifiers.
-func ValueTypes() []string {
-	var types []string
-	for _, kind := range Kinds() {
-		if !slices.Contains(types, kind.Type) {
-			types = append(types, kind.Type)
-		}
-	}
-	return types
 }
 
 // Kind returns the kind of modifier that has such a param. If none of the builders could have made it, the type is used
