@@ -79,8 +79,7 @@ type explainer struct {
 func (d *Document) explainYAML(err error) {
 	e := explainer{Document: d}
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	var one *yaml.LoadError
-	if errors.As(err, &one) {
+	if one, ok := errors.AsType[*yaml.LoadError](err); ok {
 		message = strings.TrimPrefix(strings.TrimSpace(one.Message+" "+one.ContextMsg), "yaml: ")
 		e.at = d.Offset(one.Mark.Line, one.Mark.Column)
 		e.context = d.Offset(one.ContextMark.Line, one.ContextMark.Column)

@@ -34,8 +34,7 @@ var jsonWord = regexp.MustCompile(`^(?s:[\pL\pN_]+|.)`)
 // explainJSON reports why a text is not JSON.
 func (d *Document) explainJSON(err error) {
 	message, at := err.Error(), 0
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = int(syntax.Offset)
 		if message != "unexpected end of JSON input" {
 			at-- // the offset is one past the wrong character

@@ -83,8 +83,8 @@ var blockHeader = regexp.MustCompile(`^((?: |- )*)([^ &!-].*: +)?(?:[&!]\S* +)*[
 // indentTab returns the text with an indentation indicator for the block text that an error is about, if the error is
 // that its first line begins with a tab, which the library rejects unless the indentation is given. Nothing else moves.
 func indentTab(text []byte, err error) ([]byte, bool) {
-	var e *yaml.LoadError
-	if !errors.As(err, &e) || !strings.Contains(e.Message, "found a tab character where an indentation space is expected") {
+	e, ok := errors.AsType[*yaml.LoadError](err)
+	if !ok || !strings.Contains(e.Message, "found a tab character where an indentation space is expected") {
 		return nil, false
 	}
 	d := Positions(text, false)
