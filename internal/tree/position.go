@@ -2,7 +2,7 @@ package tree
 
 import (
 	"bytes"
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,7 +29,7 @@ func (d *Document) characters(start, end int) int {
 // Position returns the line and column of a byte offset. Both count from 1, columns in characters.
 func (d *Document) Position(offset int) (line, column int) {
 	offset = max(0, min(offset, len(d.Text)))
-	line = sort.Search(len(d.lines), func(i int) bool { return int(d.lines[i]) > offset })
+	line, _ = slices.BinarySearch(d.lines, int32(offset)+1) // the number of lines that start at or before it
 	return line, d.characters(int(d.lines[line-1]), offset) + 1
 }
 
