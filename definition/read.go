@@ -30,7 +30,7 @@ type version struct {
 	name     string
 	key      *tree.Node
 	manifest signpost.Manifest
-	places   []place // of the endpoints of the manifest
+	places   []*tree.Node // URLs of the endpoints; nil for one with an error, whose settings are unknown
 
 	endpoints map[string]tree.Field // by URL; nil after the file has been read
 }

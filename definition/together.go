@@ -17,12 +17,6 @@ var togetherRules = []string{
 	match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment, match.RuleRegisteredTwice,
 }
 
-// place is the place of an endpoint in its file.
-type place struct {
-	key    *tree.Node // its URL
-	broken bool       // contains an error, so its settings are unknown
-}
-
 // keepPlaces records where the endpoints are, for Lint. The tree itself is too large for a server to keep.
 func (d *decoder) keepPlaces() {
 	var errors []int // offsets of errors
@@ -34,11 +28,14 @@ func (d *decoder) keepPlaces() {
 	d.allowances = slices.DeleteFunc(d.allowances, func(a allowance) bool { return !slices.Contains(togetherRules, a.rule) })
 	for i := range d.versions {
 		v := &d.versions[i]
-		v.places = make([]place, 0, len(v.manifest.Endpoints))
+		v.places = make([]*tree.Node, 0, len(v.manifest.Endpoints))
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]
 			isInside := func(offset int) bool { return f.Key.Start() <= offset && offset < max(f.Key.End(), f.Value.End()) }
-			v.places = append(v.places, place{f.Key, slices.ContainsFunc(errors, isInside)})
+			if slices.ContainsFunc(errors, isInside) {
+				f.Key = nil
+			}
+			v.places = append(v.places, f.Key)
 		}
 		v.endpoints = nil
 	}
@@ -77,8 +74,8 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Finding {
 	without := published(files, registered)
 	var all [2][]signpost.Version
-	var places []map[string]*place // by version and URL
-	var owners []*File             // by version
+	var places []map[string]*tree.Node // by version and URL
+	var owners []*File                 // by version
 	several := len(files)+len(registered) > 1
 	for i, some := range [][]*File{files, registered} {
 		for _, f := range some {
@@ -89,9 +86,9 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 				}
 				manifest, at := f.comparable(v, several)
 				where := make(map[string]string, len(at))
-				for url, place := range at {
+				for url, key := range at {
 					if !f.served { // which is probably a single line
-						where[url] = fmt.Sprintf("%s:%d", f.Name, place.key.Line())
+						where[url] = fmt.Sprintf("%s:%d", f.Name, key.Line())
 					}
 				}
 				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest, Places: where})
@@ -103,9 +100,9 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 	for i, some := range match.Overlaps(all[0], all[1]) {
 		for _, f := range some {
 			at := places[i][f.Path.Endpoint()]
-			f.Path = signpost.Path{signpost.Field(at.key.Text)}
-			if !owners[i].allows(f.Rule, at.key, used) {
-				findings = append(findings, owners[i].finding(f, at.key))
+			f.Path = signpost.Path{signpost.Field(at.Text)}
+			if !owners[i].allows(f.Rule, at, used) {
+				findings = append(findings, owners[i].finding(f, at))
 			}
 		}
 	}
@@ -115,20 +112,20 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
 // errors, and the places of its URLs. The features that the file enables are applied. If there are several files,
 // {{host}} replaces the host of a served manifest, since all count as registered on the same host.
-func (f *File) comparable(v *version, several bool) (signpost.Manifest, map[string]*place) {
+func (f *File) comparable(v *version, several bool) (signpost.Manifest, map[string]*tree.Node) {
 	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
-	places := make([]*place, 0, len(v.manifest.Endpoints))
+	places := make([]*tree.Node, 0, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
-		if !v.places[i].broken {
+		if v.places[i] != nil {
 			e.Modifiers = nil
 			m.Endpoints = append(m.Endpoints, e)
-			places = append(places, &v.places[i])
+			places = append(places, v.places[i])
 		}
 	}
 	if f.served && several {
 		m = served.Reopen(m, served.Host(m, addressHost(f.Name)))
 	}
-	at := make(map[string]*place, len(places))
+	at := make(map[string]*tree.Node, len(places))
 	for i, e := range m.Endpoints {
 		at[e.URL] = places[i]
 	}
