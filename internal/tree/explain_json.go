@@ -49,28 +49,24 @@ func (d *Document) explainJSON(err error) {
 	switch open := Open(string(d.Text[:at])); {
 	case strings.Contains(message, "exceeded max depth"):
 		d.tooDeep(at)
-		return
 	case len(open) > 0 && (at == len(d.Text) || strings.Contains(message, "in string literal") && (r == '\n' || r == '\r')):
 		d.unclosed(open[len(open)-1])
-		return
 	case closes && before > 0 && d.Text[before-1] == ',':
 		d.syntax(before-1, before, "JSON has no comma after the last item", "unexpected comma before %q", string(r))
-		return
 	case closes && (strings.Contains(message, "after array element") || strings.Contains(message, "after object key:value pair")):
 		d.unclosed(open[len(open)-1])
-		return
 	case before == 0 && r != '/':
 		d.syntax(at, end, "if the file is YAML, give it a name that ends in .yaml", "%s where JSON begins with {", shortened(word))
-		return
-	}
-	for _, m := range jsonMistakes {
-		if strings.Contains(message, m.says) && (m.chars == "" || strings.ContainsRune(m.chars, r)) {
-			if strings.HasPrefix(m.message, "missing") {
-				at, end = before, before
+	default:
+		for _, m := range jsonMistakes {
+			if strings.Contains(message, m.says) && (m.chars == "" || strings.ContainsRune(m.chars, r)) {
+				if strings.HasPrefix(m.message, "missing") {
+					at, end = before, before
+				}
+				d.syntax(at, end, m.hint, "%s", m.message)
+				return
 			}
-			d.syntax(at, end, m.hint, "%s", m.message)
-			return
 		}
+		d.syntax(at, end, "", "%s", message)
 	}
-	d.syntax(at, end, "", "%s", message)
 }
