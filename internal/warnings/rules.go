@@ -15,9 +15,9 @@ import (
 	"signpost/host"
 )
 
-// Rules that other packages mention.
+// Rules that are mentioned outside of the table.
 const (
-	OptionLabelDuplicate = "option-label-duplicate"
+	optionLabelDuplicate = "option-label-duplicate"
 	QueryInURL           = "query-in-url"
 	TrailingSlash        = "trailing-slash"
 )
@@ -45,7 +45,7 @@ func Rules() []Rule {
 		{"resolved-url-collision", "no two URLs become the same for some host", (*checker).collision, false},
 		{"form-on-get", "a get endpoint does not have a form as its mime_type", (*checker).formOnGet, true},
 		{"body-param-on-get", "a get request carries no body parameter", (*checker).bodyParamOnGet, true},
-		{OptionLabelDuplicate, "the option labels of a select are unique", (*checker).optionLabels, true},
+		{optionLabelDuplicate, "the option labels of a select are unique", (*checker).optionLabels, true},
 		{"duplicate-name", "endpoint names are unique", (*checker).duplicateName, true},
 	}
 }
@@ -78,7 +78,7 @@ func Manifest(declared, served signpost.Manifest, own string) []signpost.Finding
 
 // Modifier returns what is probably unintended in a modifier on its own. Paths start at the modifier.
 func Modifier(m signpost.Modifier) []signpost.Finding {
-	c := checker{rule: OptionLabelDuplicate}
+	c := checker{rule: optionLabelDuplicate}
 	c.modifier(m, nil)
 	return c.findings
 }
