@@ -66,10 +66,11 @@ func (c *Conn) Read(p []byte) (int, error) {
 
 // Write is called by net/http. While a response is pending, p must be its head as net/http writes it.
 func (c *Conn) Write(p []byte) (int, error) {
-	defer c.progress()
 	r := c.pending.Swap(nil)
 	if r == nil {
-		return c.Conn.Write(p)
+		n, err := c.Conn.Write(p)
+		c.progress()
+		return n, err
 	}
 	before, after, err := r.split(p)
 	if err != nil {
