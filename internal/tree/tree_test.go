@@ -59,11 +59,11 @@ func TestObjects(t *testing.T) {
 			t.Errorf("%d fields, not %d", len(doc.Root.Fields), size)
 		}
 		for i := range size {
-			if _, value := doc.Root.Field(fmt.Sprintf("k%d", i)); value == nil || value.Text != fmt.Sprintf("v%d", i) {
+			if value := doc.Root.Get(fmt.Sprintf("k%d", i)); value.Text != fmt.Sprintf("v%d", i) {
 				t.Errorf("of %d fields, k%d is %v", size, i, value)
 			}
 		}
-		if key, _ := doc.Root.Field("none"); key != nil {
+		if key, _ := doc.Root.Field("none"); key != nil || doc.Root.Get("none").Text != "" {
 			t.Error("there is a field that nobody wrote")
 		}
 		if len(doc.Problems) != 1 || doc.Problems[0].Kind != DuplicateKey || doc.Problems[0].At.Line() != size+1 ||
