@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 
 	"signpost/internal/readfile"
 )
@@ -41,5 +42,16 @@ func TestLimit(t *testing.T) {
 		if text, err := readfile.Limit(path, 4); text != nil || err == nil || !strings.Contains(err.Error(), "not a regular file") || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %q, %v", path, text, err)
 		}
+	}
+}
+
+func TestAll(t *testing.T) {
+	broken := errors.New("broken")
+	if _, err := readfile.All(iotest.ErrReader(broken), 4); !errors.Is(err, broken) {
+		t.Errorf("a reader that fails: %v", err)
+	}
+	in := strings.NewReader("123456789")
+	if text, err := readfile.All(in, 4); text != nil || !errors.Is(err, readfile.ErrTooLarge) || in.Len() != 4 {
+		t.Errorf("beyond the limit: %q, %v, and %d bytes are left", text, err, in.Len())
 	}
 }
