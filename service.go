@@ -10,6 +10,9 @@ type Version struct {
 	// Source tells manifests that are registered together apart. It is usually a file name.
 	Source string
 
+	// Hosts are those that the version is published on, as the definition declares them.
+	Hosts Hosts
+
 	// Places says where endpoints are, by URL, such as feeds.yaml:12. Messages about them name the source otherwise.
 	Places map[string]string
 }
@@ -19,6 +22,9 @@ type Service struct {
 	// BasePath is the path in front of the version, with a leading and without a trailing slash. Empty means unknown.
 	BasePath string
 	Versions []Version
+
+	// Hosts are those that the service is published on, as its definition declares them.
+	Hosts Hosts
 
 	// Host is the host that the manifests were served for. Empty means that {{host}} is unresolved.
 	Host string

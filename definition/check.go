@@ -122,7 +122,7 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 			}
 		}
 		f.Hint = "to turn features on: enable: [" + strings.Join(names[:min(len(names), maxListed)], ", ") + "]"
-	case !d.served && v.Type == fields.List && n.Text != "" && (v.Each.Names == fields.Features || v.Each.OrName != 0):
+	case !d.served && v.Type == fields.List && n.Text != "" && (v.Each.Type == fields.Text || v.Each.OrName != 0):
 		f.Hint, f.Fix = d.listOf(n)
 	}
 }

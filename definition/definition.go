@@ -23,6 +23,9 @@ type File struct {
 	Service  string // title; may be empty
 	BasePath string // with a leading and, except for "/", without a trailing slash
 
+	// Hosts are those that the service is published on. Empty means that the file does not declare them.
+	Hosts signpost.Hosts
+
 	doc          *tree.Document
 	findings     []signpost.Finding
 	served       bool       // a manifest
@@ -120,7 +123,7 @@ func (f *File) Served() bool { return f.served }
 // State returns the service that signpost/diff compares, with the given versions: those of [File.Manifests], or of
 // [File.Readable] if the file has errors.
 func (f *File) State(versions []signpost.Version) signpost.Service {
-	state := signpost.Service{Versions: versions, Deprecations: f.deprecations, Invalid: !f.served && len(Errors(f)) > 0}
+	state := signpost.Service{Versions: versions, Hosts: f.Hosts, Deprecations: f.deprecations, Invalid: !f.served && len(Errors(f)) > 0}
 	if !f.served && f.basePathAt != nil && len(f.versions) > 0 { // otherwise the file does not tell it
 		state.BasePath = f.BasePath
 	}
@@ -208,7 +211,8 @@ func (f *File) with(features []string) []signpost.Version {
 	}
 	var versions []signpost.Version
 	for _, v := range f.versions {
-		versions = append(versions, signpost.Version{Name: v.name, Manifest: v.manifest.WithFeatures(f.named(features)...)})
+		manifest := v.manifest.WithFeatures(f.named(features)...)
+		versions = append(versions, signpost.Version{Name: v.name, Manifest: manifest, Hosts: f.Hosts})
 	}
 	return versions
 }

@@ -3,12 +3,14 @@ package definition
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"signpost"
+	"signpost/host"
 	"signpost/internal/fields"
 	"signpost/internal/routes"
 	"signpost/internal/tree"
@@ -40,6 +42,7 @@ func (d *decoder) definition(root *tree.Node) {
 	d.unread = d.unread || d.duplicated
 	d.Service = root.Get("service").Text
 	d.readBasePath(root, root.Get("base_path"))
+	d.readHosts(root.Get("hosts"))
 	if catalogue := root.Get("context_keys"); catalogue.Kind == tree.Object {
 		d.contextKeys = contextKeys(catalogue)
 	}
@@ -104,6 +107,30 @@ func (d *decoder) readBasePath(root, n *tree.Node) {
 		return
 	}
 	d.BasePath, d.basePathAt = path, n
+}
+
+func (d *decoder) readHosts(n *tree.Node) {
+	if n.Kind == tree.List && len(n.Items) == 0 {
+		d.add(RuleHosts, "name a host, or remove hosts to accept every host", n, "hosts is an empty list")
+	}
+	for _, item := range n.Items {
+		if item.Kind != tree.String || d.broken[item] {
+			continue
+		}
+		name, err := host.ParsePattern(item.Text)
+		var bad *host.Error
+		switch {
+		case errors.As(err, &bad):
+			f := d.add(RuleHosts, bad.Remedy, item, "host %q %s", item.Text, bad.Problem)
+			if meant := signpost.CutURL(item.Text).Hostname(); meant != "" {
+				f.Hint = "write only the host: " + meant
+			}
+		case slices.Contains(d.Hosts, name):
+			d.add(RuleHosts, "name it once", item, "host %q is listed twice", name)
+		default:
+			d.Hosts = append(d.Hosts, name)
+		}
+	}
 }
 
 func (d *decoder) readModifiers(n *tree.Node) {

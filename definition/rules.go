@@ -27,6 +27,7 @@ const (
 	RuleUnknownModifier       = "unknown-modifier"
 	RuleUnknownFeature        = "unknown-feature"
 	RuleBasePath              = "base-path"
+	RuleHosts                 = "hosts"
 	RuleUnusedModifier        = "unused-modifier"
 	RuleFeatureMatchesNothing = "feature-matches-nothing"
 	RuleUnusedAllow           = "unused-allow"
@@ -71,6 +72,7 @@ func Rules() []Rule {
 		{RuleUnknownModifier, e, "a modifier that is used by name exists", nil},
 		{RuleUnknownFeature, e, "a feature that is enabled exists", nil},
 		{RuleBasePath, e, "every service has its own base_path", nil},
+		{RuleHosts, e, "hosts lists host names, or *.suffix", nil},
 		{RuleUnknownContextKey, e, "every context key is known to the apps", (*decoder).checkContextKeys},
 	}
 	for _, r := range warnings.Rules() {

@@ -105,3 +105,17 @@ func ParseName(name string) (string, error) {
 	}
 	return host, nil
 }
+
+// ParsePattern returns the normalized form of an exact name, or of "*.example.com", which stands for all subdomains of
+// example.com. A port is an error. The error is an [*Error].
+func ParsePattern(pattern string) (string, error) {
+	suffix, wild := strings.CutPrefix(pattern, "*")
+	if !wild {
+		return ParseName(pattern)
+	}
+	name, err := ParseName("x" + suffix) // an example of a host that it stands for
+	if err != nil || !strings.HasPrefix(name, "x.") {
+		return "", &Error{pattern, "is not a pattern", "write *.example.com for all subdomains of example.com"}
+	}
+	return "*" + name[1:], nil
+}

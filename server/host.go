@@ -29,21 +29,14 @@ func newHostPolicy(opts Options) (hostPolicy, error) {
 		}
 	}
 	for _, pattern := range opts.AllowedHosts {
-		suffix, wild := strings.CutPrefix(pattern, "*")
-		probe := suffix
-		if wild {
-			probe = "x" + suffix // an example that matches the pattern
-		}
-		host, err := ParseHost(probe)
-		switch {
-		case wild && strings.HasPrefix(host, "x."):
-			p.suffixes = append(p.suffixes, host[1:])
-		case wild:
-			return p, fmt.Errorf("allowed host %q is not a pattern: write *.example.com, or give none to allow all", pattern)
-		case err != nil:
+		name, err := host.ParsePattern(pattern)
+		if err != nil {
 			return p, fmt.Errorf("allowed host %q: %w", pattern, err)
-		default:
-			p.allowed[host] = true
+		}
+		if suffix, wild := strings.CutPrefix(name, "*"); wild {
+			p.suffixes = append(p.suffixes, suffix)
+		} else {
+			p.allowed[name] = true
 		}
 	}
 	if opts.PublicHost == "" {

@@ -11,7 +11,7 @@ func TestAt(t *testing.T) {
 		path []string
 		want string // the fields of what can be there, or its values
 	}{
-		{nil, "$schema service base_path enable context_keys features modifiers versions allow"},
+		{nil, "$schema service base_path hosts enable context_keys features modifiers versions allow"},
 		{[]string{"versions", "latest"}, ""},
 		{endpoint, "name method mime_type context_obj modifiers allow deprecated"},
 		{append(endpoint, "modifiers", ""), "kind id name key label defaultValue placeholder options deprecated; deprecated id name params"},
