@@ -38,9 +38,6 @@ func TestResponses(t *testing.T) {
 			h.ServeHTTP(w, r)
 		})
 	}
-	redirect := func(port string) func(*Handler) http.Handler {
-		return func(h *Handler) http.Handler { return h.Redirect(port) }
-	}
 	ours := []string{"feeds.example.com", "[::1]"}
 
 	var out strings.Builder
@@ -60,8 +57,6 @@ func TestResponses(t *testing.T) {
 		{"many services", Options{}, many, nil},
 		{"nothing published", Options{}, nil, nil},
 		{"headers of an outer handler", Options{AllowedHosts: ours}, []Service{v1(template)}, around},
-		{"redirect", Options{AllowedHosts: ours}, nil, redirect("443")},
-		{"redirect to a port", Options{}, nil, redirect("8443")},
 	} {
 		handler := newHandler(t, c.opts, c.services...)
 		var h http.Handler = handler

@@ -77,7 +77,11 @@ func (c *CLI) unknownVariables(root *cobra.Command) []string {
 		if !ours || value == "" || slices.Contains(known, flag) || serviceLink.MatchString(name) {
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf("environment variable %s belongs to no flag and is ignored%s", name, didYouMean(flag, envPrefix, known)))
+		hint := didYouMean(flag, envPrefix, known)
+		if instead := removedFlags[strings.ToLower(strings.ReplaceAll(flag, "_", "-"))]; instead != "" {
+			hint = ", because the flag no longer exists: " + instead
+		}
+		warnings = append(warnings, fmt.Sprintf("environment variable %s belongs to no flag and is ignored%s", name, hint))
 	}
 	slices.Sort(warnings)
 	return warnings

@@ -120,6 +120,12 @@ func checkFeatures(flag string, files []*definition.File, features []string) err
 // otherNames are our names for flags of other programs that people try.
 var otherNames = map[string]string{"port": "listen", "address": "listen", "output": "format", "version": "api-version"}
 
+// removedFlags says what replaces flags that earlier versions had.
+var removedFlags = map[string]string{
+	"redirect-listen": "register https addresses, and let a reverse proxy redirect browsers; ACME challenges arrive on the https port",
+	"redirect-port":   "register https addresses, and let a reverse proxy redirect browsers",
+}
+
 // flagError adds the flag that was probably meant to the error for an unknown one.
 func flagError(cmd *cobra.Command, err error) error {
 	unknown := (*pflag.NotExistError)(nil)
@@ -127,6 +133,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name := unknown.GetSpecifiedName()
+	if instead := removedFlags[name]; instead != "" {
+		return fmt.Errorf("--%s no longer exists: %s", name, instead)
+	}
 	if other := otherNames[name]; cmd.Flags().Lookup(other) != nil {
 		name = other
 	}

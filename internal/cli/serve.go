@@ -6,7 +6,6 @@ import (
 	"io"
 	stdlog "log"
 	"log/slog"
-	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -70,8 +69,6 @@ header, set --trusted-proxy to its address range.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.config.Listen, "listen", daemon.DefaultListen, "address to listen on")
-	flags.StringVar(&f.config.RedirectListen, "redirect-listen", "", "address of a plain http listener that redirects to https")
-	flags.IntVar(&f.config.RedirectPort, "redirect-port", 0, "https port to redirect to, if it is not the one of --listen, for example behind a load balancer")
 	flags.StringVar(&f.config.AdminListen, "admin-listen", "", "address of the listener for /healthz, /readyz and /metrics")
 	flags.StringVar(&f.config.BasePath, "base-path", "", "publish under this path, instead of the definition's own")
 	addFeatureFlag(cmd, &f.config.Features)
@@ -243,7 +240,7 @@ func parseProxies(ranges []string) ([]netip.Prefix, error) {
 
 // checkAddresses checks the form of the addresses to listen on.
 func (f serveFlags) checkAddresses() error {
-	for _, flag := range []struct{ name, address string }{{"listen", f.config.Listen}, {"redirect-listen", f.config.RedirectListen}, {"admin-listen", f.config.AdminListen}} {
+	for _, flag := range []struct{ name, address string }{{"listen", f.config.Listen}, {"admin-listen", f.config.AdminListen}} {
 		_, _, err := net.SplitHostPort(flag.address)
 		_, notPort := strconv.ParseUint(flag.address, 10, 16)
 		switch {
@@ -259,7 +256,6 @@ func (f serveFlags) checkAddresses() error {
 
 // checkTLS checks that the certificate flags can be combined.
 func (f serveFlags) checkTLS() error {
-	tls := f.config.Certificate.Cert != "" || len(f.config.ACME.Domains) > 0
 	switch {
 	case len(f.config.ACME.Domains) > 0 && f.config.Certificate.Cert != "":
 		return usageErrorf("--tls-cert and --acme-domain cannot be combined: choose one way to get a certificate")
@@ -267,12 +263,6 @@ func (f serveFlags) checkTLS() error {
 		return usageErrorf("--tls-cert and --tls-key must be used together")
 	case len(f.config.ACME.Domains) > 0 && f.config.ACME.CacheDir == "":
 		return usageErrorf("--acme-domain needs --acme-cache, a directory for the certificates: ACME servers limit how many they issue")
-	case f.config.RedirectListen != "" && !tls:
-		return usageErrorf("--redirect-listen redirects to https: use --tls-cert and --tls-key, or --acme-domain")
-	case f.config.RedirectPort != 0 && f.config.RedirectListen == "":
-		return usageErrorf("--redirect-port is for --redirect-listen: use both")
-	case f.config.RedirectPort < 0 || f.config.RedirectPort > math.MaxUint16:
-		return usageErrorf("--redirect-port: %d is not a port, such as 443", f.config.RedirectPort)
 	}
 	return nil
 }

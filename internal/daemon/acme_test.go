@@ -8,14 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"signpost/internal/testkit"
 )
 
 // TestACME gets certificates from Pebble, the test server of Let's Encrypt, which connects to Signpost like any
-// certificate authority: in one case to the https listener (tls-alpn-01), in the other to the plain one (http-01).
+// certificate authority: to the https listener (tls-alpn-01).
 func TestACME(t *testing.T) {
 	t.Parallel()
 	pebble := startPebble(t)
@@ -56,17 +55,6 @@ func TestACME(t *testing.T) {
 		t.Errorf("serve exited with %d", code)
 	}
 
-	// With the https listener elsewhere, the plain one is used.
-	p = serve("series.example.com", cache, "--listen", "127.0.0.1:0", "--redirect-listen", pebble.httpAddr)
-	ready(p)
-	if r, err := fetch(httpsClient("series.example.com", pebble.root(t)), p.url+manifestV1, ""); err != nil || r.StatusCode != http.StatusOK {
-		t.Errorf("with a certificate validated over plain http: %v %v", r.Response, err)
-	}
-	if !strings.Contains(pebble.program.Log.String(), "validate w/ HTTP") {
-		t.Error("Pebble sent no request over plain http")
-	}
-	p.stop(t)
-
 	// Without the ACME server, certificates come from the cache, and missing ones are reported.
 	root := pebble.root(t)
 	pebble.program.Process.Kill()
@@ -91,19 +79,19 @@ func TestACME(t *testing.T) {
 
 // pebbleServer is Pebble, with a name server that resolves every name to 127.0.0.1.
 type pebbleServer struct {
-	directory         string // its URL
-	apiRoot           string // file with the certificate of its API
-	tlsAddr, httpAddr string // where it looks for challenges
-	management        string
-	client            *http.Client
-	program           *testkit.Process
+	directory  string // its URL
+	apiRoot    string // file with the certificate of its API
+	tlsAddr    string // where it looks for challenges
+	management string
+	client     *http.Client
+	program    *testkit.Process
 }
 
 func startPebble(t *testing.T) *pebbleServer {
 	t.Helper()
 	dir := t.TempDir()
 	cert, key := testkit.Certificate(t, 2, "localhost")
-	s := &pebbleServer{apiRoot: filepath.Join(dir, "cert.pem"), tlsAddr: testkit.FreeAddress(t), httpAddr: testkit.FreeAddress(t), client: httpsClient("localhost", cert)}
+	s := &pebbleServer{apiRoot: filepath.Join(dir, "cert.pem"), tlsAddr: testkit.FreeAddress(t), client: httpsClient("localhost", cert)}
 	testkit.Write(t, s.apiRoot, cert)
 	testkit.Write(t, filepath.Join(dir, "key.pem"), key)
 	api, management, dns := testkit.FreeAddress(t), testkit.FreeAddress(t), testkit.FreeAddress(t)
@@ -112,7 +100,7 @@ func startPebble(t *testing.T) *pebbleServer {
 	config := testkit.Must(json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": api, "managementListenAddress": management,
 		"certificate": s.apiRoot, "privateKey": filepath.Join(dir, "key.pem"),
-		"tlsPort": port(s.tlsAddr), "httpPort": port(s.httpAddr),
+		"tlsPort": port(s.tlsAddr), "httpPort": port(testkit.FreeAddress(t)),
 		"keyAlgorithm": "ecdsa", "retryAfter": map[string]int{"authz": 1, "order": 1},
 	}}))(t)
 	testkit.Write(t, filepath.Join(dir, "config.json"), string(config))

@@ -48,10 +48,8 @@ type Config struct {
 
 	Handler server.Options // how manifests are served; the daemon sets Observe
 
-	Listen         string // address of the manifest listener
-	RedirectListen string // address of the plain http listener that redirects to https; empty for none
-	RedirectPort   int    // port to redirect to; that of Listen if zero
-	AdminListen    string // address of the listener for health and metrics; empty for none
+	Listen      string // address of the manifest listener
+	AdminListen string // address of the listener for health and metrics; empty for none
 
 	Certificate CertificateFiles // enables https, unless empty
 	ACME        ACME             // enables https, unless it has no domains

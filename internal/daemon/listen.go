@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -58,20 +57,8 @@ func (d *Daemon) Start() error {
 	} else {
 		d.connContext = wire.Context
 	}
-	addr, err := d.serve(d.Config.Listen, d.Config.MaxConnections, d.handler, config)
-	if err != nil {
+	if _, err := d.serve(d.Config.Listen, d.Config.MaxConnections, d.handler, config); err != nil {
 		return err
-	}
-	if d.Config.RedirectListen != "" {
-		redirect := d.handler.Redirect(strconv.Itoa(cmp.Or(d.Config.RedirectPort, addr.(*net.TCPAddr).Port)))
-		if d.acme != nil {
-			redirect = d.acme.HTTPHandler(redirect) // also responds to ACME challenges
-		}
-		addr, err := d.serve(d.Config.RedirectListen, d.Config.MaxConnections, redirect, nil)
-		if err != nil {
-			return err
-		}
-		d.Config.Log.Info("redirecting to https", "listen", addr.String())
 	}
 	if d.Config.AdminListen != "" {
 		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }

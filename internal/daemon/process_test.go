@@ -47,8 +47,7 @@ type process struct {
 	ended  chan struct{}
 	url    string // of the manifests
 	admin  string
-	moved  string // where plain http is redirected
-	manual bool   // the test itself stops it
+	manual bool // the test itself stops it
 }
 
 // startServe starts signpost serve and waits until it serves. If it is still running when the test ends, it must exit
@@ -97,10 +96,8 @@ func startCommand(t *testing.T, cmd *exec.Cmd) *process {
 	})
 	line := p.logged("serving")[0]
 	p.url = line["scheme"].(string) + "://" + line["listen"].(string)
-	for msg, to := range map[string]*string{"serving health and metrics": &p.admin, "redirecting to https": &p.moved} {
-		if lines := p.logged(msg); len(lines) > 0 {
-			*to = "http://" + lines[0]["listen"].(string)
-		}
+	if lines := p.logged("serving health and metrics"); len(lines) > 0 {
+		p.admin = "http://" + lines[0]["listen"].(string)
 	}
 	return p
 }
