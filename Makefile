@@ -88,12 +88,12 @@ mutants:
 		--invert-assignments --invert-logical --invert-loopctrl --remove-self-assignments --output-statuses lct
 
 # Archives, packages, image, checksums and SBOM, into bin/release. docs/install.md explains the variables:
-#   make release VERSION=v1.0.0 MAINTAINER='Name <address>' HOMEPAGE=URL [PLATFORMS=linux/amd64] [SOURCE=URL] [LICENSE=ID] [DOCS_URL=URL]
+#   make release VERSION=v1.0.0 MAINTAINER='Name <address>' HOMEPAGE=URL [PLATFORMS=linux/amd64] [SOURCE=URL] [LICENSE=ID] [DOCS_URL=URL] [NPM_NAME=@scope/name]
 release:
 	@test -n "$(VERSION)" && test -n "$(MAINTAINER)" && test -n "$(HOMEPAGE)" || { \
 		echo "make release VERSION=v1.0.0 MAINTAINER='Name <address>' HOMEPAGE=URL"; exit 2; }
 	$(GO) -C tools/release run . -version "$(VERSION)" -maintainer "$(MAINTAINER)" -homepage "$(HOMEPAGE)" -source "$(SOURCE)" \
-		-license "$(LICENSE)" -docs "$(DOCS_URL)" $(if $(PLATFORMS),-platforms "$(PLATFORMS)") -out "$(CURDIR)/bin/release/$(VERSION)"
+		-license "$(LICENSE)" -docs "$(DOCS_URL)" $(if $(PLATFORMS),-platforms "$(PLATFORMS)") $(if $(NPM_NAME),-npm-name "$(NPM_NAME)") -out "$(CURDIR)/bin/release/$(VERSION)"
 
 # The licenses of what the binary contains, for packages, archives and the image. A test keeps the file up to date.
 licenses:

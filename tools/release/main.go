@@ -1,5 +1,5 @@
-// Command release builds a release of Signpost: binaries in archives, packages for Debian and Fedora, a container image
-// as an OCI layout, checksums and an SBOM. It needs nothing but Go, and the same source, version and toolchain give the
+// Command release builds a release of Signpost: binaries in archives, packages for Debian, Fedora and npm, a container
+// image as an OCI layout, checksums and an SBOM. It needs nothing but Go, and the same source, version and toolchain give the
 // same bytes.
 //
 //	go run . -version v1.0.0 -maintainer "Name <address>" -homepage URL -out ../../bin/release/v1.0.0
@@ -35,6 +35,7 @@ type release struct {
 	work    string // temporary files, removed at the end
 	version string // such as v1.0.0
 	docsURL string // where docs is published; empty if nowhere
+	npmName string // of the npm package; those of platforms have a suffix
 	owner   owner
 	date    time.Time
 	log     io.Writer
@@ -70,10 +71,15 @@ func main() {
 	flag.StringVar(&r.owner.source, "source", "", "URL of the public repository, if there is one")
 	flag.StringVar(&r.owner.license, "license", "", "SPDX identifier of Signpost's own license, if one was chosen")
 	flag.StringVar(&r.docsURL, "docs", "", "URL of the published docs directory, for links to rules in SARIF")
+	flag.StringVar(&r.npmName, "npm-name", defaultNPMName, "name of the npm package, in a scope of yours, such as @example/signpost")
 	flag.Parse()
 	r.log = os.Stderr
 	if !semver.MatchString(r.version) || r.out == "" || r.owner.maintainer == "" || r.owner.homepage == "" || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "usage: release -version v1.0.0 -maintainer \"Name <address>\" -homepage URL -out DIRECTORY")
+		os.Exit(2)
+	}
+	if !npmName.MatchString(r.npmName) {
+		fmt.Fprintf(os.Stderr, "release: %q is not the name of an npm package, such as %s\n", r.npmName, defaultNPMName)
 		os.Exit(2)
 	}
 	if err := r.run(strings.Split(*platforms, ",")); err != nil {
@@ -112,6 +118,7 @@ func (r *release) run(platforms []string) (err error) {
 		{"binaries for " + strings.Join(platforms, ", "), func() error { return r.build(platforms) }},
 		{"archives", r.archives},
 		{"packages", r.packages},
+		{"npm packages", r.npmPackages},
 		{"image", r.image},
 		{"SBOM", r.sbom},
 		{"checksums", r.checksums},

@@ -13,7 +13,9 @@ import (
 	"github.com/goreleaser/nfpm/v2/rpm"
 )
 
-const description = `Publishes the endpoints manifest of a data-source service
+const summary = "Publishes the endpoints manifest of a data-source service"
+
+const description = summary + `
 Signpost serves the JSON document that a configuration studio imports to learn
 which feeds a service offers and how to call them, and finds mistakes in it
 before they ship.`
@@ -42,7 +44,7 @@ func (r *release) packages() error {
 						PreRemove:   filepath.Join(r.work, "preremove"),
 						PostRemove:  filepath.Join(r.work, "postremove"),
 					},
-					RPM: nfpm.RPM{BuildHost: "localhost", Compression: "gzip", Summary: strings.SplitN(description, "\n", 2)[0]},
+					RPM: nfpm.RPM{BuildHost: "localhost", Compression: "gzip", Summary: summary},
 					Deb: nfpm.Deb{Compression: "gzip"},
 				},
 			})

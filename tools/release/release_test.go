@@ -27,6 +27,7 @@ const (
 	repoDir     = "../.."
 	testVersion = "v1.2.3-rc.1"
 	testNumber  = "1.2.3-rc.1"
+	testNPMName = "@example/signpost"
 )
 
 var testOwner = owner{maintainer: "Feeds team <feeds@example.com>", homepage: "https://signpost.example", source: "https://git.example/signpost", license: "MIT"}
@@ -44,7 +45,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		built = filepath.Join(dir, "release")
-		r := release{repo: repoDir, out: built, version: testVersion, owner: testOwner, log: io.Discard}
+		r := release{repo: repoDir, out: built, version: testVersion, npmName: testNPMName, owner: testOwner, log: io.Discard}
 		if err := r.run([]string{"linux/" + runtime.GOARCH}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
@@ -89,7 +90,7 @@ func TestReproducible(t *testing.T) {
 		testkit.Write(t, filepath.Join(dir, name), testkit.Read(t, filepath.Join(repoDir, name)))
 	}
 	again := filepath.Join(t.TempDir(), "again")
-	r := release{repo: dir, out: again, version: testVersion, owner: testOwner, log: t.Output()}
+	r := release{repo: dir, out: again, version: testVersion, npmName: testNPMName, owner: testOwner, log: t.Output()}
 	testkit.OK(t, r.run([]string{"linux/" + runtime.GOARCH}))
 	first, second := testkit.Read(t, filepath.Join(built, "SHA256SUMS")), testkit.Read(t, filepath.Join(again, "SHA256SUMS"))
 	if first != second {
