@@ -5,9 +5,15 @@ import { readCtx, required } from "./ctx.js";
 import { manifest } from "./manifest.js";
 
 const app = express();
-const hosts = (process.env.HOSTS ?? "feeds.example.com,localhost").split(",");
+// Behind a reverse proxy that replaces Host: app.set("trust proxy", "10.0.0.5"), the address of the proxy.
 
-app.get("/v1/endpoints-manifest", manifest("manifest.v1.json", hosts));
+const hosts = (process.env.HOSTS ?? "feeds.example.com,localhost").split(",");
+const v1 = manifest("manifest.v1.json", hosts);
+
+app.get("/v1/endpoints-manifest", (req, res) => {
+  const { status, headers, body } = v1(req.hostname, req.get("If-None-Match"));
+  res.status(status).set(headers).send(body);
+});
 
 app.get("/v1/matches", (req, res) => {
   res.set("Access-Control-Allow-Origin", "*").json({
@@ -28,7 +34,7 @@ app.get("/v1/media", (req, res) => {
   } catch {
     return res.status(400).json({ title: "ctx cannot be read" });
   }
-  if (required(keys, "plugin-login-flow.access_token") !== "s3cr3t") return res.status(401).json({ title: "sign in first" });
+  if (required(keys["plugin-login-flow.access_token"]) !== "s3cr3t") return res.status(401).json({ title: "sign in first" });
   res.json({ title: "Media", entry: [] });
 });
 
