@@ -106,7 +106,9 @@ func TestDocsFlags(t *testing.T) {
 	for _, cmd := range (&CLI{}).Command().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			known["--"+f.Name] = true
-			known[envName(f.Name)] = true
+			if fromEnvironment(f) {
+				known[envName(f.Name)] = true
+			}
 		})
 	}
 	for _, page := range docsPages(t) {

@@ -32,7 +32,7 @@ func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 			return
 		}
 		if setErr := flags.Set(f.Name, value); setErr != nil && !usedElsewhere(cmd, f.Name, value) {
-			err = usageErrorf("environment variable %s: %w", name, setErr)
+			err = usageErrorf("environment variable %s: %w", name, valueError(f, value, setErr))
 		}
 	})
 	return err
@@ -46,8 +46,24 @@ func usedElsewhere(cmd *cobra.Command, flag, value string) bool {
 	})
 }
 
+// notFromEnvironment marks a flag whose variable would have a name that means something else to others.
+const notFromEnvironment = "signpost-not-from-environment"
+
+// flagsAlone makes flags of a command that the environment does not set: what a single call selects, under names such as
+// SIGNPOST_TAG that CI uses for other purposes.
+func flagsAlone(cmd *cobra.Command, names ...string) {
+	for _, name := range names {
+		if err := cmd.Flags().SetAnnotation(name, notFromEnvironment, nil); err != nil {
+			panic(err) // cannot happen: the flag was added before
+		}
+	}
+}
+
 // fromEnvironment reports whether a flag can be set in the environment.
-func fromEnvironment(f *pflag.Flag) bool { return f.Name != "help" && f.Name != "version" }
+func fromEnvironment(f *pflag.Flag) bool {
+	_, alone := f.Annotations[notFromEnvironment]
+	return f.Name != "help" && f.Name != "version" && !alone
+}
 
 func envName(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -117,6 +118,14 @@ func checkFeatures(flag string, files []*definition.File, features []string) err
 	return checkNames(flag, "feature", features, slices.Compact(names))
 }
 
+// valueError adds the unit to the error for a duration without one.
+func valueError(f *pflag.Flag, value string, err error) error {
+	if _, wrong := time.ParseDuration(value + "s"); f.Value.Type() == "duration" && wrong == nil {
+		return fmt.Errorf("%w; did you mean %ss?", err, value)
+	}
+	return err
+}
+
 // otherNames are our names for flags of other programs that people try.
 var otherNames = map[string]string{"port": "listen", "address": "listen", "output": "format", "version": "api-version"}
 
@@ -126,8 +135,12 @@ var removedFlags = map[string]string{
 	"redirect-port":   "register https addresses, and let a reverse proxy redirect browsers",
 }
 
-// flagError adds the flag that was probably meant to the error for an unknown one.
+// flagError adds the flag or value that was probably meant to the error for an unknown flag or a wrong value.
 func flagError(cmd *cobra.Command, err error) error {
+	invalid := (*pflag.InvalidValueError)(nil)
+	if errors.As(err, &invalid) {
+		return valueError(invalid.GetFlag(), invalid.GetValue(), err)
+	}
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) {
 		return err

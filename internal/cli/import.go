@@ -58,6 +58,7 @@ Import never accesses the network: to import from a URL, pipe the document to si
 	flags.Var(&keys, "security-key", "map a security scheme to a context key, on the operations that use the scheme (repeatable)")
 	flags.StringVar(&opts.MIMEType, "mime-type", "", "content type of endpoints whose responses declare none (default: application/json)")
 	flags.StringVar(&rootDir, "root", "", "directory within which references are resolved (default: the directory of the document)")
+	flagsAlone(cmd, "tag", "path", "root")
 	return cmd
 }
 

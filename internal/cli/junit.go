@@ -85,11 +85,9 @@ func printJUnit(w io.Writer, report client.Report, began time.Time) {
 		}
 	}
 	suite.Tests = len(suite.Cases)
-	io.WriteString(w, xml.Header) // stdout remembers a failed write
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	enc.Encode(junitSuites{Suite: suite})
-	io.WriteString(w, "\n")
+	document, _ := xml.MarshalIndent(junitSuites{Suite: suite}, "", "  ") // of strings and numbers, which cannot fail
+	// A stream escapes a character that is split between two writes, as those of an encoder may.
+	io.WriteString(w, xml.Header+string(document)+"\n") // stdout remembers a failed write
 }
 
 // describe formats a result as text.

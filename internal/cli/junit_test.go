@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,4 +32,19 @@ func TestPrintJUnit(t *testing.T) {
 	printJUnit(&out, report, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	varies := regexp.MustCompile(`(hostname|time)="[^" ]+"( tests|>\n    <properties)`)
 	testkit.Golden(t, filepath.Join("testdata", "junit.golden"), varies.ReplaceAllString(out.String(), `$1="…"$2`))
+}
+
+// TestJUnitCharacters checks that a report of any length keeps its characters: the output escapes what is split in two.
+func TestJUnitCharacters(t *testing.T) {
+	t.Parallel()
+	var report client.Report
+	for i := range 1000 {
+		endpoint := fmt.Sprintf("https://feeds.example.com/%d", i)
+		report.Results = append(report.Results, client.Result{Check: "probe", Status: client.Failed, Endpoint: endpoint, Message: "fünf Übungen"})
+	}
+	var out bytes.Buffer
+	printJUnit(&stream{Writer: &out}, report, time.Now())
+	if got := strings.Count(out.String(), "fünf Übungen"); got != 2*len(report.Results) || strings.Contains(out.String(), `\x`) {
+		t.Errorf("the message is there %d times, not twice for each of %d results", got, len(report.Results))
+	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (c *CLI) lspCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "lsp",
 		Short: "Run the language server for editors, on standard input and output",
 		Long: `Lsp speaks the Language Server Protocol on standard input and output. Your editor starts it: see docs/editors.md
@@ -27,4 +27,7 @@ for the settings of VS Code, Neovim, Helix and Zed.`,
 			return err
 		},
 	}
+	cmd.Flags().Bool("stdio", false, "use standard input and output, as always; many editors pass this flag")
+	flagsAlone(cmd, "stdio")
+	return cmd
 }

@@ -13,6 +13,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/httpurl"
 	"signpost/internal/source"
 	"signpost/internal/spell"
 	"signpost/match"
@@ -36,6 +37,9 @@ their versions count as registered in the same studio.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hostGiven = cmd.Flags().Changed("host")
 			last := len(args) - 1
+			if source.IsAddress(args[0]) && !source.IsAddress(args[last]) {
+				return usageErrorf("the order is the other way round: the feed URL comes last, after its sources")
+			}
 			return c.match(cmd.Context(), args[:last], args[last], f)
 		},
 	}
@@ -164,6 +168,13 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 func parseFeed(feed string) (string, error) {
 	if !source.IsAddress(feed) {
 		return "", usageErrorf("feed URL %q does not start with https:// or http://", feed)
+	}
+	_, authority, _ := strings.Cut(feed, "://")
+	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
+		authority = authority[:end]
+	}
+	if strings.Contains(authority, "@") {
+		return "", usageErrorf("feed URL %q has user info before its host, which no endpoint has: leave it out", httpurl.Redacted(feed))
 	}
 	name := signpost.CutURL(feed).Hostname()
 	resolved, err := host.Parse(name)
