@@ -60,6 +60,9 @@ func TestHitsDoNotAllocate(t *testing.T) {
 		newHandler(t, Options{TrustedProxies: loopback}, v1(template)), // does not include the peer of these requests
 	}
 	for name, r := range hits(h) {
+		if name == "421" || name == "404" {
+			continue // these name what arrived
+		}
 		for _, h := range handlers {
 			w := &sink{header: make(http.Header)}
 			if n := testing.AllocsPerRun(1000, func() {

@@ -14,43 +14,57 @@ var (
 	quotedChar    = regexp.MustCompile(`\\(.)`)
 )
 
+// taken is a host of a request as it arrived, and the header that it was taken from.
+type taken struct{ host, header string }
+
 // forwardedHost returns the host that the client requested according to the proxies, or "" if they do not say. A client
-// can put hosts in front of the proxy's own, so a list counts only if all its entries agree.
-func forwardedHost(header http.Header) (string, error) {
-	names, err := forwardedNames(header)
-	agreed := ""
-	for _, name := range names {
-		host, err := ParseHost(name)
-		if err != nil {
-			return "", err
-		}
-		if agreed != "" && host != agreed {
-			return "", errors.New("forwarded headers name different hosts")
-		}
-		agreed = host
+// can put hosts in front of the proxy's own, so a list counts only if all its entries agree. The error comes with what
+// the proxies said.
+func forwardedHost(header http.Header) (host string, from taken, err error) {
+	names, from, err := forwardedNames(header)
+	if err != nil {
+		return "", from, err
 	}
-	return agreed, err
+	for _, name := range names {
+		parsed, err := ParseHost(name.host)
+		switch {
+		case err != nil:
+			return "", name, err
+		case host != "" && parsed != host:
+			from.host += ", " + name.host
+			if name.header != from.header {
+				from.header += ", " + name.header
+			}
+			return "", from, errors.New("forwarded headers name different hosts")
+		}
+		host, from = parsed, name
+	}
+	return host, from, nil
 }
 
 // forwardedNames returns the hosts in Forwarded and X-Forwarded-Host. A proxy that sets one of them may pass on the
-// other from the client, so both count.
-func forwardedNames(header http.Header) (names []string, err error) {
+// other from the client, so both count. Empty elements of X-Forwarded-Host do not. The error comes with the line that is
+// malformed.
+func forwardedNames(header http.Header) (names []taken, malformed taken, err error) {
 	for _, line := range header["Forwarded"] {
+		whole := line
 		for line = strings.TrimLeft(line, " \t,;"); line != ""; line = strings.TrimLeft(line, " \t,;") {
 			pair := forwardedPair.FindStringSubmatch(line)
 			if pair == nil {
-				return nil, errors.New("header Forwarded is malformed")
+				return nil, taken{whole, "Forwarded"}, errors.New("header Forwarded is malformed")
 			}
 			if strings.EqualFold(pair[1], "host") {
-				names = append(names, quotedChar.ReplaceAllString(pair[2], "$1")+pair[3])
+				names = append(names, taken{quotedChar.ReplaceAllString(pair[2], "$1") + pair[3], "Forwarded"})
 			}
 			line = line[len(pair[0]):]
 		}
 	}
 	for _, line := range header["X-Forwarded-Host"] {
 		for name := range strings.SplitSeq(line, ",") {
-			names = append(names, strings.Trim(name, " \t"))
+			if name = strings.Trim(name, " \t"); name != "" {
+				names = append(names, taken{name, "X-Forwarded-Host"})
+			}
 		}
 	}
-	return names, nil
+	return names, taken{}, nil
 }

@@ -32,7 +32,7 @@ func FuzzForwarded(f *testing.F) {
 			"the other header":       {"Forwarded": {forwarded}, "X-Forwarded-Host": {proxy}},
 			"the other header, list": {"Forwarded": {"host=" + proxy}, "X-Forwarded-Host": {other + ", " + proxy}},
 		} {
-			if got, err := forwardedHost(header); err == nil && got != proxy {
+			if got, _, err := forwardedHost(header); err == nil && got != proxy {
 				t.Errorf("%s: the host of %q is %q", name, header, got)
 			}
 		}

@@ -53,27 +53,28 @@ func newHostPolicy(opts Options) (hostPolicy, error) {
 	return p, nil
 }
 
-// host returns the host for the manifest, or the problem to respond with.
-func (p *hostPolicy) host(r *http.Request) (host string, refused *problem) {
+// host returns the host for the manifest and where it was taken from, or the problem to respond with.
+func (p *hostPolicy) host(r *http.Request) (host string, from taken, refused *problem) {
 	if p.public != "" {
-		return p.public, nil
+		return p.public, taken{}, nil
 	}
 	var err error
 	if p.trusts(r.RemoteAddr) {
-		if host, err = forwardedHost(r.Header); err != nil {
-			return "", badForwarded
+		if host, from, err = forwardedHost(r.Header); err != nil {
+			return "", from, badForwarded
 		}
 	}
 	if host == "" {
 		// For a target in absolute form, net/http has put its authority into Host, without the user info.
+		from = taken{r.Host, "Host"}
 		if host, err = ParseHost(r.Host); err != nil || r.URL.User != nil {
-			return "", badHost
+			return "", from, badHost
 		}
 	}
 	if !p.allows(host) {
-		return "", hostNotAllowed
+		return "", from, hostNotAllowed
 	}
-	return host, nil
+	return host, from, nil
 }
 
 func (p *hostPolicy) allows(host string) bool {

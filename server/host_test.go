@@ -2,6 +2,8 @@ package server
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -15,7 +17,8 @@ import (
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
 // TestHostPolicy sends bytes that no client library would send, to handlers with different options. The answer is the host
-// in the manifest or, for a request that is rejected, the status. evil must not be found anywhere in the response.
+// in the manifest or, for a request that is rejected, the status, the host that was taken, and its header. evil must not be
+// found anywhere else in the response.
 func TestHostPolicy(t *testing.T) {
 	template, allowed := compile(t, "a"), []string{"feeds.example.com", "*.Tenants.example.com", "[::1]"}
 	handlers := map[string]Options{
@@ -37,11 +40,17 @@ func TestHostPolicy(t *testing.T) {
 		}
 		a := ask(t, listen(t, newHandler(t, opts, v1(template))), request)
 		checkAnswer(t, a)
-		if bytes.Contains(bytes.ToLower(a.raw), []byte("evil")) {
+		head, body, _ := bytes.Cut(bytes.ToLower(a.raw), []byte("\r\n\r\n"))
+		if bytes.Contains(head, []byte("evil")) || a.StatusCode == http.StatusOK && bytes.Contains(body, []byte("evil")) {
 			t.Errorf("%s: the response repeats the request: %q", line, a.raw)
 		}
 		if a.StatusCode != http.StatusOK {
-			return a.Status
+			var problem struct{ Host, Header, Detail string }
+			testkit.OK(t, json.Unmarshal(a.body, &problem))
+			if said := fmt.Sprintf("the host %q from the header %s.", problem.Host, problem.Header); !strings.HasSuffix(problem.Detail, said) {
+				t.Errorf("%s: the detail is %q, not %s", line, problem.Detail, said)
+			}
+			return fmt.Sprintf("%s, %q from %s", a.Status, problem.Host, problem.Header)
 		}
 		host := hostIn(a.body)
 		wantManifest(t, a, template, host)

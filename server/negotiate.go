@@ -11,8 +11,9 @@ func matchesTag(lines []string, want string) bool {
 	for _, line := range lines {
 		for {
 			line = strings.TrimLeft(line, " \t,")
-			if strings.HasPrefix(line, "*") {
-				return true
+			if rest, any := strings.CutPrefix(line, "*"); any {
+				rest = strings.TrimLeft(rest, " \t")
+				return rest == "" || rest[0] == ','
 			}
 			tag, ok := strings.CutPrefix(strings.TrimPrefix(line, "W/"), `"`)
 			if !ok {

@@ -50,6 +50,7 @@ func TestObserve(t *testing.T) {
 	template := compile(t, "a")
 	h, events := observed(t, at("/a", template))
 	body := len(testkit.Must(template.Render(host))(t))
+	refusal := func(p *problem, host string) int { return len(p.refusal(h.common, taken{host, "Host"}).body) }
 	for name, address := range transports(t, h) {
 		h.manifests.cache.InvalidateAll() // makes the first one a miss
 		for _, test := range []struct {
@@ -61,9 +62,9 @@ func TestObserve(t *testing.T) {
 			{"HEAD", path, host, Event{Host: host, Status: 200, Cache: CacheHit}},
 			{"OPTIONS", path, host, Event{Status: 204}},
 			{"POST", path, host, Event{Status: 405, Bytes: len(h.problems[methodNotAllowed].body)}},
-			{"GET", path, "other.example.com", Event{Status: 421, Bytes: len(h.problems[hostNotAllowed].body), Refused: RefusedNotAllowed}},
-			{"GET", path, "a..b", Event{Status: 400, Bytes: len(h.problems[badHost].body), Refused: RefusedMalformed}},
-			{"GET", "/", host, Event{Status: 404, Bytes: len(h.table.Load().notFound.body)}},
+			{"GET", path, "other.example.com", Event{Status: 421, Bytes: refusal(hostNotAllowed, "other.example.com"), Refused: RefusedNotAllowed}},
+			{"GET", path, "a..b", Event{Status: 400, Bytes: refusal(badHost, "a..b"), Refused: RefusedMalformed}},
+			{"GET", "/", host, Event{Status: 404, Bytes: len(h.table.Load().notFound.response(h.common, arrived{Path: "/"}).body)}},
 		} {
 			response := call(t, test.method, address+test.path, test.host)
 			io.Copy(io.Discard, response.Body)

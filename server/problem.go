@@ -4,15 +4,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 )
 
-// problem is an error response (RFC 9457). Nothing from the request goes into it.
+// problem is an error response (RFC 9457).
 type problem struct {
 	status    int
 	detail    string
 	manifests []string // that exist
 	fields    []field  // additional header fields
-	refused   string   // why a host was rejected, if that is the problem
+	refused   string   // why a host was rejected, if that is the problem: the response then names the host
+}
+
+// arrived is what a request looks like to Signpost, so that people and signpost check see what a proxy has changed.
+type arrived struct {
+	Host   *string `json:"host,omitempty"`   // as it was taken
+	Header string  `json:"header,omitempty"` // from which
+	Path   string  `json:"path,omitempty"`
+}
+
+// maxShown limits what a response repeats of a request, in bytes. It is longer than a host name.
+const maxShown = 300
+
+// shown returns text of a request for a response, in UTF-8.
+func shown(text string) string {
+	if len(text) > maxShown {
+		text = text[:maxShown] + "…"
+	}
+	return strings.ToValidUTF8(text, "\ufffd")
 }
 
 // Problems that do not depend on what is published. For the one that does, see notFound.
@@ -29,7 +48,8 @@ var (
 		detail: "Manifests are read-only. Use GET or HEAD."}
 	hostNotAllowed = &problem{status: http.StatusMisdirectedRequest, refused: RefusedNotAllowed,
 		detail: "This service does not answer for the host of this request. " +
-			"Use the host that the manifest is published under, or add this one to the allowed hosts of the service."}
+			"Use the host that the manifest is published under, or add this one to the allowed hosts of the service; " +
+			"a proxy in front of it must pass on the host that clients ask for."}
 	hostDoesNotFit = &problem{status: http.StatusMisdirectedRequest, refused: RefusedDoesNotFit,
 		detail: "This manifest has URLs in which the host of the request is only a part of a name, such as media.{{host}}. " +
 			"Use the host name that the manifest is published under; an IP address cannot be a part of a name."}
@@ -38,7 +58,8 @@ var (
 	busy = &problem{status: http.StatusServiceUnavailable, fields: []field{newField("Retry-After", "2")}, // about the length of a burst
 		detail: "Too many requests in progress. Retry in 2 seconds."}
 
-	problems = []*problem{badHost, badForwarded, bodyTooLarge, methodNotAllowed, hostNotAllowed, hostDoesNotFit, internalError, busy}
+	// fixedProblems say nothing about the request.
+	fixedProblems = []*problem{bodyTooLarge, methodNotAllowed, internalError, busy}
 )
 
 // maxListed limits the manifests listed in a 404: enough to find a misspelt path, few enough to read.
@@ -58,14 +79,25 @@ func notFound(paths []string) *problem {
 	return p
 }
 
+// refusal returns the response to a request whose host is rejected.
+func (p *problem) refusal(common head, from taken) *response {
+	host := shown(from.host)
+	named := *p
+	if from.header != "" {
+		named.detail += fmt.Sprintf(" Signpost took the host %q from the header %s.", host, from.header)
+	}
+	return named.response(common, arrived{Host: &host, Header: from.header})
+}
+
 // response returns the complete response, starting with the common fields.
-func (p *problem) response(common head) *response {
+func (p *problem) response(common head, request arrived) *response {
 	body, _ := json.Marshal(struct { // of strings and numbers, which cannot fail
-		Type      string   `json:"type"`
-		Title     string   `json:"title"`
-		Status    int      `json:"status"`
-		Detail    string   `json:"detail"`
+		Type   string `json:"type"`
+		Title  string `json:"title"`
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+		arrived
 		Manifests []string `json:"manifests,omitempty"`
-	}{"about:blank", http.StatusText(p.status), p.status, p.detail, p.manifests})
+	}{"about:blank", http.StatusText(p.status), p.status, p.detail, request, p.manifests})
 	return newResponse(p.status, common.with(p.fields...), append(body, '\n'), noStore, problemType)
 }

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -151,8 +152,8 @@ func New(opts Options, services ...Service) (*Handler, error) {
 			newField("Access-Control-Allow-Origin", cmp.Or(opts.CORSOrigin, defaultCORSOrigin)),
 			newField("Access-Control-Expose-Headers", "ETag, Signpost-Revision"))
 	}
-	for _, p := range problems {
-		h.problems[p] = p.response(h.common)
+	for _, p := range fixedProblems {
+		h.problems[p] = p.response(h.common, arrived{})
 	}
 	h.preflight = &response{status: http.StatusNoContent, head: h.common.with(allow)}
 	if cors {
@@ -202,7 +203,7 @@ func validOrigin(s string) bool {
 // Publish replaces all services. If it returns an error, nothing changes. Requests in progress are completed with the
 // old services. Unchanged manifests stay in the cache.
 func (h *Handler) Publish(services ...Service) error {
-	t, err := newTable(services, h.common)
+	t, err := newTable(services)
 	if err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 	}
 	route := t.routes[r.URL.Path]
 	if route == nil {
-		return t.notFound
+		return t.notFound.response(h.common, arrived{Path: shown(r.URL.Path)})
 	}
 	d.event.BasePath, d.event.Version = route.basePath, route.version
 	switch {
@@ -255,17 +256,17 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 		return h.preflight
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return h.problems[methodNotAllowed]
-	case hasBody:
+	case hasBody && !emptyBody(r):
 		return h.problems[bodyTooLarge]
 	}
-	host, refused := h.hosts.host(r)
+	host, from, refused := h.hosts.host(r)
 	if refused != nil {
 		d.event.Refused = refused.refused
-		return h.problems[refused]
+		return refused.refusal(h.common, from)
 	}
 	rep, hit, err := h.manifests.get(route, host, acceptsGzip(r.Header["Accept-Encoding"]))
 	if err != nil {
-		return h.failed(err, d)
+		return h.failed(err, from, d)
 	}
 	d.rep = rep
 	d.event.Host, d.event.Cache = rep.host, CacheMiss
@@ -278,15 +279,25 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 	return rep.full
 }
 
+// emptyBody reports whether the body of a request turns out to be empty, as one of unknown length may, in chunks. It
+// waits for the first of them, within the timeout of the server.
+func emptyBody(r *http.Request) bool {
+	if r.ContentLength > 0 {
+		return false
+	}
+	_, err := io.ReadFull(r.Body, make([]byte, 1))
+	return err == io.EOF
+}
+
 // failed returns the response for a manifest that could not be rendered.
-func (h *Handler) failed(err error, d *delivery) *response {
+func (h *Handler) failed(err error, from taken, d *delivery) *response {
 	var misfit *signpost.HostError
 	switch {
 	case errors.Is(err, errBusy):
 		return h.problems[busy]
 	case errors.As(err, &misfit):
 		d.event.Refused = RefusedDoesNotFit
-		return h.problems[hostDoesNotFit]
+		return hostDoesNotFit.refusal(h.common, from)
 	}
 	d.event.Err = err
 	return h.problems[internalError]

@@ -16,7 +16,7 @@ import (
 type table struct {
 	routes   map[string]*route // by path
 	paths    []string
-	notFound *response
+	notFound *problem
 	largest  int64 // approximate size of the largest manifest in bytes
 }
 
@@ -28,7 +28,7 @@ type route struct {
 	content           string  // equal if template and fields are
 }
 
-func newTable(services []Service, common head) (*table, error) {
+func newTable(services []Service) (*table, error) {
 	t := &table{routes: make(map[string]*route)}
 	taken := make(map[string]bool)
 	for _, s := range services {
@@ -44,7 +44,7 @@ func newTable(services []Service, common head) (*table, error) {
 			return nil, fmt.Errorf("service at %q: %w", base, err)
 		}
 	}
-	t.notFound = notFound(t.paths).response(common)
+	t.notFound = notFound(t.paths)
 	return t, nil
 }
 
