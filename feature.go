@@ -44,7 +44,7 @@ func GeoRestriction() Feature { return BuiltIn()[1] }
 // matching endpoints. Built-in features come first, in their order, then the others as given. A key that an endpoint
 // already declares is not appended again.
 func (m Manifest) WithFeatures(features ...Feature) Manifest {
-	m = NewManifest(m.Endpoints...)
+	m = m.Clone()
 	features = order(features)
 	for i := range m.Endpoints {
 		for _, f := range features {

@@ -17,14 +17,14 @@ import (
 func fullFeature() signpost.Feature {
 	return signpost.Feature{
 		Name: "kids", URLSuffix: "/kids", URLSuffixes: []string{"/family"},
-		ContextObj: []signpost.ContextItem{{Key: "age", Type: signpost.ContextCtx, Required: true, Mapper: "years"}},
+		ContextObj: []signpost.ContextItem{{Key: "age", Type: signpost.ContextCtx, Required: true, Mapper: "years", Extra: `"x":1`}},
 	}
 }
 
 func fullInput() signpost.ModifierInput {
 	return signpost.ModifierInput{
 		ID: "sort", Name: "Sort order", Key: "sort", Label: "Sort by", DefaultValue: "newest", Placeholder: "choose",
-		Options: []signpost.Option{{Value: "newest", Label: "Newest"}},
+		Options: []signpost.Option{{Value: "newest", Label: "Newest", Extra: `"x":1`}},
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"unicode/utf8"
 )
@@ -19,6 +21,7 @@ import (
 // Manifest maps endpoint URLs to endpoint descriptors. The order is kept.
 type Manifest struct {
 	Endpoints []Endpoint
+	Extra     Extra
 }
 
 // Endpoint is an endpoint descriptor together with its URL, the key in the manifest.
@@ -28,10 +31,11 @@ type Endpoint struct {
 	URL string `json:"-"`
 
 	Name       string        `json:"name"`
-	Method     string        `json:"method"` // MethodGet or MethodPost
+	Method     string        `json:"method"` // MethodGet or MethodPost; others begin with Beyond
 	MIMEType   string        `json:"mime_type"`
 	ContextObj []ContextItem `json:"context_obj"` // never omitted: [] if empty
 	Modifiers  []Modifier    `json:"modifiers,omitempty"`
+	Extra      Extra         `json:"-"`
 }
 
 // Allowed methods of an endpoint.
@@ -50,9 +54,10 @@ const (
 // ContextItem declares a context key that clients add to their requests.
 type ContextItem struct {
 	Key      string `json:"key"`
-	Type     string `json:"type"` // ContextCtx or ContextBodyParam
+	Type     string `json:"type"` // ContextCtx or ContextBodyParam; others begin with Beyond
 	Required bool   `json:"required"`
 	Mapper   string `json:"mapper,omitempty"` // name to send the key under, if different from Key
+	Extra    Extra  `json:"-"`
 }
 
 // SentAs returns the name under which a client sends the item.
@@ -80,10 +85,18 @@ func (c ContextItem) SentWith(method string) bool {
 // NewManifest returns a manifest with copies of the endpoints. If several of them share a modifier or a context list,
 // changing it in one endpoint does not change it in the others.
 func NewManifest(endpoints ...Endpoint) Manifest {
-	m := Manifest{make([]Endpoint, len(endpoints))}
+	m := Manifest{Endpoints: make([]Endpoint, len(endpoints))}
 	for i, e := range endpoints {
 		m.Endpoints[i] = e.Clone()
 	}
+	return m
+}
+
+// Clone returns a copy that shares nothing with the manifest.
+func (m Manifest) Clone() Manifest {
+	extra := m.Extra
+	m = NewManifest(m.Endpoints...)
+	m.Extra = extra
 	return m
 }
 
@@ -98,13 +111,16 @@ func (e Endpoint) Clone() Endpoint {
 }
 
 // MarshalJSON writes the descriptor without the URL, which is its key in the manifest.
-func (e Endpoint) MarshalJSON() ([]byte, error) {
-	type descriptor Endpoint // sheds this method
-	if e.ContextObj == nil {
-		e.ContextObj = []ContextItem{}
-	}
-	return jsonText(descriptor(e))
-}
+func (e Endpoint) MarshalJSON() ([]byte, error) { return marshal(e.served()) }
+
+// UnmarshalJSON reads the descriptor and keeps unknown fields as Extra. It leaves the URL as it is.
+func (e *Endpoint) UnmarshalJSON(data []byte) error { return unmarshal(data, e) }
+
+// MarshalJSON writes the item, followed by Extra.
+func (c ContextItem) MarshalJSON() ([]byte, error) { return marshal(c.served()) }
+
+// UnmarshalJSON keeps unknown fields as Extra.
+func (c *ContextItem) UnmarshalJSON(data []byte) error { return unmarshal(data, c) }
 
 // MarshalJSON writes the endpoints as one object, in order. Note that json.Marshal escapes &, < and > in the output of
 // any MarshalJSON; [Template.Render] does not.
@@ -126,62 +142,65 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 // pieces returns the manifest as JSON on one line, cut at every {{host}} of a URL. In a name, {{host}} is ordinary text.
 func (m Manifest) pieces() ([][]byte, error) {
 	cut := []byte{0} // in place of {{host}}: JSON escapes it everywhere else
-	var out bytes.Buffer
-	out.WriteString(`{"endpoints":{`)
+	w := newWriter()
+	w.out.WriteString(`{"endpoints":{`)
 	for i, e := range m.Endpoints {
-		if i > 0 {
-			out.WriteByte(',')
-		}
-		key, _ := jsonText(e.URL) // strings always encode
-		descriptor, err := e.MarshalJSON()
-		if err != nil {
+		start := w.out.Len()
+		w.name(i, e.URL)
+		key := bytes.ReplaceAll(w.out.Bytes()[start:], []byte(HostPlaceholder), cut)
+		w.out.Truncate(start)
+		w.out.Write(key)
+		if err := w.value(reflect.ValueOf(e.served())); err != nil {
 			return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
 		}
-		out.Write(bytes.ReplaceAll(key, []byte(HostPlaceholder), cut))
-		out.WriteByte(':')
-		out.Write(descriptor)
 	}
-	out.WriteString("}}")
-	text := bytes.Clone(out.Bytes()) // without the room to grow: a server keeps it
+	w.out.WriteByte('}')
+	if err := w.extra(m.Extra, []string{"endpoints"}); err != nil {
+		return nil, err
+	}
+	w.out.WriteByte('}')
+	text := bytes.Clone(w.out.Bytes()) // without the room to grow: a server keeps it
 	return bytes.Split(text, cut), nil
 }
 
-// jsonText encodes a value on one line, without escaping &, < and >, which are common in URLs and labels.
-func jsonText(value any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(value)
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
-}
-
-// UnmarshalJSON reads a manifest. It keeps the order of endpoints and the notation of numbers, and returns an error for
-// duplicate endpoints. For all other checks, see [Manifest.Validate].
+// UnmarshalJSON reads a manifest. It keeps the order of endpoints, the notation of numbers, and unknown fields as Extra,
+// and returns an error for duplicate endpoints. For all other checks, see [Manifest.Validate].
 func (m *Manifest) UnmarshalJSON(data []byte) error {
-	var doc map[string]json.RawMessage // a struct would also take "ENDPOINTS"
-	if err := json.Unmarshal(data, &doc); err != nil {
+	var endpoints json.RawMessage
+	var extra extraFields
+	r := newReader(data)
+	err := r.members(func(name string) error {
+		value, err := r.raw()
+		if name == "endpoints" {
+			endpoints = value
+		} else {
+			extra.set(name, value)
+		}
 		return err
+	})
+	if err != nil {
+		return fmt.Errorf("manifest: %w", err)
 	}
-	if !bytes.HasPrefix(doc["endpoints"], []byte("{")) {
-		return fmt.Errorf(`manifest has no "endpoints" object`)
+	if !bytes.HasPrefix(endpoints, []byte("{")) {
+		return errors.New(`manifest has no "endpoints" object`)
 	}
-	dec := json.NewDecoder(bytes.NewReader(doc["endpoints"]))
-	dec.Token() // the opening brace; the text is valid, so Token cannot fail
-	var endpoints []Endpoint
+	read := Manifest{Extra: extra.text()}
 	seen := make(map[string]bool)
-	for dec.More() {
-		key, _ := dec.Token()
-		e := Endpoint{}
-		if err := dec.Decode(&e); err != nil {
-			return fmt.Errorf("endpoint %q: %w", key, err)
+	r = newReader(endpoints)
+	err = r.members(func(url string) error {
+		if seen[url] {
+			return fmt.Errorf("endpoint %q is in the manifest twice", url)
 		}
-		e.URL = key.(string) // object keys are always strings
-		if seen[e.URL] {
-			return fmt.Errorf("endpoint %q is in the manifest twice", e.URL)
+		seen[url] = true
+		e := Endpoint{URL: url}
+		if err := r.object(reflect.ValueOf(&e).Elem()); err != nil {
+			return fmt.Errorf("endpoint %q: %w", url, err)
 		}
-		seen[e.URL] = true
-		endpoints = append(endpoints, e)
+		read.Endpoints = append(read.Endpoints, e)
+		return nil
+	})
+	if err == nil {
+		*m = read
 	}
-	m.Endpoints = endpoints
-	return nil
+	return err
 }

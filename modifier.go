@@ -1,10 +1,6 @@
 package signpost
 
-import (
-	"bytes"
-	"encoding/json"
-	"slices"
-)
+import "slices"
 
 // Modifier advertises an optional query parameter for which the studio shows editors a control. [Text], [Number],
 // [Boolean] and [Select] build one with a single param.
@@ -12,6 +8,7 @@ type Modifier struct {
 	ID     string  `json:"id"`
 	Name   string  `json:"name"`
 	Params []Param `json:"params"`
+	Extra  Extra   `json:"-"`
 }
 
 // Clone returns a copy that shares nothing with the modifier.
@@ -30,6 +27,7 @@ type Param struct {
 	Key    string `json:"key"`
 	UI     UI     `json:"ui"`
 	Schema Schema `json:"schema"`
+	Extra  Extra  `json:"-"`
 }
 
 // UI describes how the studio presents a param. Options make it a dropdown.
@@ -37,12 +35,14 @@ type UI struct {
 	Label       string   `json:"label"`
 	Placeholder string   `json:"placeholder,omitempty"`
 	Options     []Option `json:"options,omitempty"`
+	Extra       Extra    `json:"-"`
 }
 
 // Option is one entry of a dropdown.
 type Option struct {
 	Value string `json:"value"`
 	Label string `json:"label"`
+	Extra Extra  `json:"-"`
 }
 
 // Schema describes the values of a param.
@@ -53,7 +53,8 @@ type Schema struct {
 	// Nil means no default; 0, false and "" are defaults.
 	Default any `json:"default,omitempty"`
 
-	Enum []string `json:"enum,omitempty"`
+	Enum  []string `json:"enum,omitempty"`
+	Extra Extra    `json:"-"`
 }
 
 // Types of a param's value.
@@ -66,13 +67,35 @@ const (
 // ValueTypes returns the types of the values of modifiers.
 func ValueTypes() []string { return []string{TypeString, TypeNumber, TypeBoolean} }
 
-// UnmarshalJSON keeps the notation of a numeric default.
-func (s *Schema) UnmarshalJSON(data []byte) error {
-	type plain Schema // sheds this method
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return dec.Decode((*plain)(s))
-}
+// MarshalJSON writes the fields, followed by Extra.
+func (m Modifier) MarshalJSON() ([]byte, error) { return marshal(m) }
+
+// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
+func (m *Modifier) UnmarshalJSON(data []byte) error { return unmarshal(data, m) }
+
+// MarshalJSON writes the fields, followed by Extra.
+func (p Param) MarshalJSON() ([]byte, error) { return marshal(p) }
+
+// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
+func (p *Param) UnmarshalJSON(data []byte) error { return unmarshal(data, p) }
+
+// MarshalJSON writes the fields, followed by Extra.
+func (u UI) MarshalJSON() ([]byte, error) { return marshal(u) }
+
+// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
+func (u *UI) UnmarshalJSON(data []byte) error { return unmarshal(data, u) }
+
+// MarshalJSON writes the fields, followed by Extra.
+func (o Option) MarshalJSON() ([]byte, error) { return marshal(o) }
+
+// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
+func (o *Option) UnmarshalJSON(data []byte) error { return unmarshal(data, o) }
+
+// MarshalJSON writes the fields, followed by Extra.
+func (s Schema) MarshalJSON() ([]byte, error) { return marshal(s) }
+
+// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
+func (s *Schema) UnmarshalJSON(data []byte) error { return unmarshal(data, s) }
 
 // Kinds of modifier, each with its own control in the studio.
 const (

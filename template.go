@@ -15,8 +15,8 @@ import (
 // Template is a manifest that is ready to be served: features are applied, the JSON is encoded, and only the host is
 // missing. It is immutable and safe for concurrent use.
 type Template struct {
-	endpoints []Endpoint // of the manifest with features
-	revision  string
+	manifest Manifest // with features
+	revision string
 
 	pieces [][]byte // of the response: joined by the host, they are all of it
 	size   int      // of the response, with {{host}}
@@ -55,7 +55,7 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	text := bytes.Join(pieces, []byte(HostPlaceholder))
 	hash := sha256.Sum256(text)
 	return &Template{
-		endpoints: NewManifest(m.Endpoints...).Endpoints, revision: hex.EncodeToString(hash[:revisionBytes]),
+		manifest: m.served(), revision: hex.EncodeToString(hash[:revisionBytes]),
 		pieces: pieces, size: len(text), composed: m.composed(), rivals: m.rivals(),
 	}, nil
 }
@@ -95,14 +95,14 @@ func (m Manifest) rivals() []string {
 func (t *Template) Revision() string { return t.revision }
 
 // Manifest returns a copy of the manifest with features applied and {{host}} unresolved.
-func (t *Template) Manifest() Manifest { return NewManifest(t.endpoints...) }
+func (t *Template) Manifest() Manifest { return t.manifest.Clone() }
 
 // Endpoint returns a copy of the endpoint with the given URL, spelled as in the compiled manifest, {{host}} included.
 // Its context items are those of the served manifest, so they include those added by features. Pass them to
 // contextkeys.Middleware to make the manifest and the handler share one list.
 func (t *Template) Endpoint(url string) (Endpoint, error) {
-	urls := make([]string, len(t.endpoints))
-	for i, e := range t.endpoints {
+	urls := make([]string, len(t.manifest.Endpoints))
+	for i, e := range t.manifest.Endpoints {
 		if e.URL == url {
 			return e.Clone(), nil
 		}
@@ -142,7 +142,7 @@ func (t *Template) Render(host string) ([]byte, error) {
 		return nil, err
 	}
 	if t.collides(host) {
-		doc, err := Manifest{t.endpoints}.resolve(host).MarshalJSON()
+		doc, err := t.manifest.resolve(host).MarshalJSON()
 		if err != nil {
 			return nil, err
 		}
@@ -191,10 +191,10 @@ func (m Manifest) ForHost(host string) (Manifest, error) {
 // resolve returns the manifest with the host filled in. If two URLs become the same, the later endpoint wins but takes
 // the earlier one's position.
 func (m Manifest) resolve(host string) Manifest {
-	var out Manifest
+	out := Manifest{Extra: m.Extra}
 	place := make(map[string]int, len(m.Endpoints))
 	for _, e := range m.Endpoints {
-		e = e.Clone()
+		e = e.served().Clone()
 		e.URL = strings.ReplaceAll(e.URL, HostPlaceholder, host)
 		if i, ok := place[e.URL]; ok {
 			out.Endpoints[i] = e

@@ -40,6 +40,9 @@ func (m Manifest) Validate() []Finding {
 	for _, e := range m.Endpoints {
 		v.urls[e.URL] = true
 	}
+	if err := m.Extra.check([]string{"endpoints"}); err != nil {
+		v.add(RuleDuplicateKey, "", nil, "%s", err)
+	}
 	seen := make(map[string]bool, len(m.Endpoints))
 	for _, e := range m.Endpoints {
 		v.in = Path{Field(e.URL)}
@@ -88,21 +91,50 @@ func (v *validator) required(text, owner, hint string, path Path, more ...step) 
 	}
 }
 
+// choice describes a field that has one of several known values.
+type choice struct {
+	rule, what, owner string
+	known             []string
+	write             string // begins the hint about a value in other letters
+	open              bool   // other values are allowed if they begin with Beyond
+}
+
+var (
+	methods = choice{rule: RuleMethod, what: "method", owner: "endpoint", known: []string{MethodGet, MethodPost},
+		write: "write it in lower case: ", open: true}
+	contextTypes = choice{rule: RuleContextType, what: "context type", owner: "context item", known: ContextTypes(), write: "write ", open: true}
+	valueTypes   = choice{rule: RuleWrongType, what: "schema.type", owner: "modifier schema", known: ValueTypes(), write: "write "}
+)
+
 // oneOf reports a value that is missing, or not one of those known. If it differs in case only, the known one is certain.
-func (v *validator) oneOf(value string, known []string, rule, what, owner, write string, path Path, more ...step) bool {
-	last := len(known) - 1
+func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool {
+	last := len(c.known) - 1
+	meant, marked := strings.CutPrefix(value, Beyond)
 	switch {
-	case slices.Contains(known, value):
+	case slices.Contains(c.known, value):
 		return true
 	case value == "":
-		v.required(value, owner, strings.Join(known[:last], ", ")+" or "+known[last], path, more...)
+		v.required(value, c.owner, strings.Join(c.known[:last], ", ")+" or "+c.known[last], path, more...)
 		return false
+	case c.open && marked && slices.Contains(c.known, meant):
+		f := v.add(c.rule, "write "+meant, path.then(more...), "%s %q needs no plus: the specification knows it", c.what, value)
+		f.Replacement = meant
+		return false
+	case c.open && marked && meant != "" && meant == strings.TrimSpace(meant):
+		return true
 	}
-	f := v.add(rule, "", path.then(more...), `%s %q is not %s or %q`, what, value, spell.Quoted(known[:last]), known[last])
-	if i := slices.IndexFunc(known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 {
-		f.Hint, f.Replacement = write+known[i], known[i]
+	f := v.add(c.rule, "", path.then(more...), `%s %q is not %s or %q`, c.what, value, spell.Quoted(c.known[:last]), c.known[last])
+	if i := slices.IndexFunc(c.known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 {
+		f.Hint, f.Replacement = c.write+c.known[i], c.known[i]
 	}
 	return false
+}
+
+// extra reports fields that cannot be written beside those of the object.
+func (v *validator) extra(x Extra, object any, path Path) {
+	if err := x.check(layouts[reflect.TypeOf(object)].names); err != nil {
+		v.add(RuleDuplicateKey, "", path, "%s", err)
+	}
 }
 
 func (v *validator) endpoint(e Endpoint) {
@@ -114,9 +146,10 @@ func (v *validator) endpoint(e Endpoint) {
 		}
 	}
 	v.required(e.Name, "endpoint", "the label that editors see in the studio", nil, Field("name"))
-	v.oneOf(e.Method, []string{MethodGet, MethodPost}, RuleMethod, "method", "endpoint", "write it in lower case: ", nil, Field("method"))
+	v.oneOf(e.Method, methods, nil, Field("method"))
 	v.mimeType(e.MIMEType)
 	v.contextItems(e.ContextObj)
+	v.extra(e.Extra, e, nil)
 
 	ids, keys := make(map[string]bool), make(map[string]bool)
 	for i, m := range e.Modifiers {
@@ -165,7 +198,8 @@ func (v *validator) contextItems(items []ContextItem) {
 	for i, c := range items {
 		path := Path{Field("context_obj"), Item(i)}
 		v.required(c.Key, "context item", "the name of a built-in context key, or of one that a plugin supplies", path, Field("key"))
-		v.oneOf(c.Type, ContextTypes(), RuleContextType, "context type", "context item", "write ", path, Field("type"))
+		v.oneOf(c.Type, contextTypes, path, Field("type"))
+		v.extra(c.Extra, c, path)
 		if c.Key == "" {
 			continue
 		}
@@ -193,6 +227,7 @@ func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
 	if len(m.Params) == 0 {
 		v.add(RuleRequiredField, "", path.then(Field("params")), "modifier has no params")
 	}
+	v.extra(m.Extra, m, path)
 	for i, p := range m.Params {
 		v.param(p, path.then(Field("params"), Item(i)), keys)
 	}
@@ -213,8 +248,14 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 			"modifier key %q is used twice in this endpoint", p.Key)
 	}
 	keys[p.Key] = true
+	v.extra(p.Extra, p, path)
+	v.extra(p.UI.Extra, p.UI, path.then(Field("ui")))
+	v.extra(p.Schema.Extra, p.Schema, path.then(Field("schema")))
+	for i, o := range p.UI.Options {
+		v.extra(o.Extra, o, path.then(Field("ui"), Field("options"), Item(i)))
+	}
 	v.required(p.UI.Label, "modifier", "a short label for the control", path, Field("ui"), Field("label"))
-	if v.oneOf(p.Schema.Type, ValueTypes(), RuleWrongType, "schema.type", "modifier schema", "write ", path, Field("schema"), Field("type")) {
+	if v.oneOf(p.Schema.Type, valueTypes, path, Field("schema"), Field("type")) {
 		v.options(p, path)
 		v.defaultValue(p, path)
 	}

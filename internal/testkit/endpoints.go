@@ -45,13 +45,16 @@ func Endpoints(text string) []signpost.Endpoint {
 
 // FullEndpoint returns a new endpoint with a value in every field.
 func FullEndpoint(url string) signpost.Endpoint {
+	options := []signpost.Option{{Value: "newest", Label: "Newest", Extra: `"icon":"n"`}}
 	return signpost.Endpoint{
-		URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
-		ContextObj: []signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Required: true, Mapper: "user"}},
+		Extra: `"observe_storage":["a"]`,
+		URL:   url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+		ContextObj: []signpost.ContextItem{{Key: "profile", Type: signpost.ContextCtx, Required: true, Mapper: "user", Extra: `"x":1`}},
 		Modifiers: []signpost.Modifier{{ID: "sort", Name: "Sort order", Params: []signpost.Param{{
 			Key:    "sort",
-			UI:     signpost.UI{Label: "Sort by", Placeholder: "choose", Options: []signpost.Option{{Value: "newest", Label: "Newest"}}},
-			Schema: signpost.Schema{Type: signpost.TypeString, Default: "newest", Enum: []string{"newest"}},
-		}}}},
+			UI:     signpost.UI{Label: "Sort by", Placeholder: "choose", Options: options, Extra: `"help":"&"`},
+			Schema: signpost.Schema{Type: signpost.TypeString, Default: "newest", Enum: []string{"newest"}, Extra: `"minimum":1.0`},
+			Extra:  `"hidden":false`,
+		}}, Extra: `"group":null`}},
 	}
 }
