@@ -61,7 +61,12 @@ type ContextItem struct {
 }
 
 // SentAs returns the name under which a client sends the item.
-func (c ContextItem) SentAs() string { return cmp.Or(c.Mapper, c.Key) }
+func (c ContextItem) SentAs() string {
+	if c.Type == ContextBearerHeader {
+		return "Authorization"
+	}
+	return cmp.Or(c.Mapper, c.Key)
+}
 
 // Ways to send a context key.
 const (
@@ -69,12 +74,26 @@ const (
 	ContextBodyParam = "bodyParam" // as a parameter of the request body
 )
 
-// ContextTypes returns the ways in which clients send context keys.
+// Ways to send a context key that apps know, though the specification does not.
+const (
+	ContextHeader       = "header"       // as the header that its mapper, or else its key, names
+	ContextBearerHeader = "bearerHeader" // as Authorization: Bearer
+)
+
+// ContextTypes returns the ways in which clients send context keys, according to the specification.
 func ContextTypes() []string { return []string{ContextCtx, ContextBodyParam} }
 
 // Place names the part of a request that carries the item, such as "request body", or returns "" if its type is unknown.
 func (c ContextItem) Place() string {
-	return map[string]string{ContextCtx: "ctx query parameter", ContextBodyParam: "request body"}[c.Type]
+	switch c.Type {
+	case ContextCtx:
+		return "ctx query parameter"
+	case ContextBodyParam:
+		return "request body"
+	case ContextHeader, ContextBearerHeader:
+		return "request header"
+	}
+	return ""
 }
 
 // SentWith reports whether a request with the method can carry the item.

@@ -88,11 +88,11 @@ func TestSpec2_5ModifierKinds(t *testing.T) {
 	}
 }
 
-// Sections 2.3 and 5.3: only a post request has a body.
+// Sections 2.3 and 5.3: only a post request has a body. Apps know how to send header and bearerHeader, too.
 func TestSpec2_3ContextTypes(t *testing.T) {
-	for kind, want := range map[string][2]bool{"ctx": {true, true}, "bodyParam": {false, true}, "header": {false, false}} {
+	for kind, want := range map[string][2]bool{"ctx": {true, true}, "bodyParam": {false, true}, "header": {true, true}, "bearerHeader": {true, true}, "cookie": {}} {
 		item := signpost.ContextItem{Key: "k", Type: kind}
-		if got := [2]bool{item.SentWith("get"), item.SentWith("post")}; got != want || (item.Place() == "") != (kind == "header") {
+		if got := [2]bool{item.SentWith("get"), item.SentWith("post")}; got != want || (item.Place() == "") != (kind == "cookie") {
 			t.Errorf("%s is sent by get and post: %v, in the %s", kind, got, item.Place())
 		}
 	}

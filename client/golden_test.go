@@ -178,6 +178,11 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 	isManifest := strings.HasSuffix(req.URL.Path, "/endpoints-manifest")
 	if !isManifest {
 		s.mu.Lock()
+		for _, name := range []string{"Authorization", "X-Profile"} { // headers of context keys
+			if value := req.Header.Get(name); value != "" {
+				line += " with " + name + ": " + value
+			}
+		}
 		s.requests = append(s.requests, line+"\n")
 		s.mu.Unlock()
 	}

@@ -34,6 +34,7 @@ type probe struct {
 	req      *http.Request
 	url      string         // of the request, wherever it is sent
 	sent     map[string]any // context values in the request
+	unsent   []string       // optional keys of a type that Signpost does not know
 	link     *link          // where its URL was found; nil for the URL of the endpoint itself
 	named    bool           // its URL is the feed in the endpoint's values
 
@@ -48,11 +49,19 @@ type probe struct {
 // set fills in the result.
 func (p *probe) set(status Status, hint, format string, args ...any) *probe {
 	p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
+	if len(p.unsent) > 0 {
+		p.result.Message += "; not sent: " + strings.Join(p.unsent, ", ")
+	}
 	return p
 }
 
 // dead reports whether a call failed.
 func (p *probe) dead() bool { return p.status/100 != 2 }
+
+// refused reports whether the service wants to know who calls.
+func (p *probe) refused() bool {
+	return p.status == http.StatusUnauthorized || p.status == http.StatusForbidden
+}
 
 // checkProbes calls the endpoints that can be called without side effects, and the links of their feeds.
 func (c *checker) checkProbes(ctx context.Context) {
@@ -179,6 +188,8 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 		case item.Place() != "" && !item.SentWith(e.Method): // NewRequest reports it
 		case item.Place() != "" && refusal == "" && value != nil:
 			p.sent[item.Key] = value
+		case item.Place() == "" && !item.Required:
+			p.unsent = append(p.unsent, fmt.Sprintf("%s of type %q", item.Key, item.Type))
 		case !item.Required:
 		case item.Place() == "":
 			unsent = fmt.Sprintf("it requires %s with type %q, which this check cannot send", item.Key, item.Type)
@@ -289,6 +300,8 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	case p.proxy:
 		p.set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: "+
 			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service", "the response is %s", status)
+	case p.refused() && len(p.unsent) > 0:
+		p.set(Warned, "try it with an app that knows such keys", "the response is %s", status)
 	case p.dead():
 		p.set(Failed, p.statusHint(), "the response is %s", status)
 	case len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated:
@@ -332,7 +345,7 @@ func (p *probe) statusHint() string {
 		}
 	}
 	params := signpost.CutURL(p.endpoint.URL).Placeholders()
-	refused := p.status == http.StatusUnauthorized || p.status == http.StatusForbidden
+	refused := p.refused()
 	var hints []string
 	if refused && len(sent) > 0 {
 		hints = append(hints, "check that the value for "+strings.Join(sent, ", ")+" is still valid, and is the one that this endpoint expects")

@@ -28,7 +28,8 @@ type Call struct {
 }
 
 // NewRequest returns the request that an app sends to an endpoint of a resolved manifest: placeholders filled in,
-// modifiers in the query, and context keys in ctx and in the body under the names of their mappers. A query parameter
+// modifiers in the query, and context keys in ctx, the body and headers under the names of their mappers. Keys of a type
+// that Signpost does not know are left out. A query parameter
 // that the feed already has is replaced. Context values that the endpoint does not declare are ignored.
 //
 // It returns an error if a required key is missing, or if a value is not possible in its control. No error quotes the
@@ -61,6 +62,10 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 	if encoded != "" {
 		query = append(query, parameter{signpost.ContextCtx, encoded})
 	}
+	header, err := contextkeys.EncodeHeader(e.ContextObj, call.Context)
+	if err != nil {
+		return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
+	}
 	var body io.Reader
 	contentType := ""
 	if e.Method == signpost.MethodPost {
@@ -79,6 +84,7 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 	}
 	req.Header.Set("User-Agent", userAgent)
 	req.Header.Set("Accept", accept(e))
+	maps.Copy(req.Header, header)
 	return req, nil
 }
 

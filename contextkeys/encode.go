@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"mime"
+	"net/http"
 	"net/url"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"signpost"
@@ -46,11 +49,7 @@ func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType st
 	if media, _, _ := mime.ParseMediaType(mimeType); media == signpost.MIMEForm {
 		form := make(url.Values)
 		for name, raw := range params {
-			var text string
-			if json.Unmarshal(raw, &text) != nil {
-				text = string(raw) // a number or a boolean
-			}
-			form.Set(name, text)
+			form.Set(name, plainText(raw))
 		}
 		return []byte(form.Encode()), signpost.MIMEForm, nil
 	}
@@ -58,6 +57,50 @@ func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType st
 		return nil, "", fmt.Errorf("encode body: %w", err)
 	}
 	return body, signpost.MIMEJSON, nil
+}
+
+// EncodeHeader returns the headers for an endpoint: the items of type header under the names that their mappers give,
+// and one of type bearerHeader as Authorization. The specification does not know these types; apps do. It otherwise works
+// like [Encode].
+func EncodeHeader(items []signpost.ContextItem, values map[string]any) (http.Header, error) {
+	header := make(http.Header)
+	for kind, scheme := range headerSchemes {
+		params, err := gather(kind, items, values)
+		if err != nil {
+			return nil, err
+		}
+		for name, raw := range params {
+			text := plainText(raw)
+			switch {
+			case name == "" || strings.ContainsFunc(name, notInToken):
+				return nil, fmt.Errorf("%q cannot be the name of a header: give the context key a mapper", name)
+			case header.Get(name) != "":
+				return nil, fmt.Errorf("two context keys are both sent as the header %q", name)
+			case strings.ContainsFunc(text, unicode.IsControl):
+				return nil, fmt.Errorf("value of the header %q has a control character", name)
+			}
+			header.Set(name, scheme+text)
+		}
+	}
+	return header, nil
+}
+
+// headerSchemes has what precedes the value in a header, by type.
+var headerSchemes = map[string]string{signpost.ContextHeader: "", signpost.ContextBearerHeader: "Bearer "}
+
+// notInToken reports whether a character cannot be in the name of a header (RFC 9110, section 5.6.2).
+func notInToken(r rune) bool {
+	alphanumeric := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	return !alphanumeric && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+}
+
+// plainText returns a JSON string without its quotes, and any other value as it is written.
+func plainText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
+	}
+	return text
 }
 
 // gather returns the JSON values to send in one part of a request, by the name they are sent under.

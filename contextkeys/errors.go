@@ -34,7 +34,7 @@ func (e *MissingError) Error() string {
 // MalformedError describes a problem with what a client sent. It never quotes a value.
 type MalformedError struct {
 	Status int    // HTTP status: 400, 413 or 414 if too large, 415 for an unsupported type of body
-	Type   string // part of the request: signpost.ContextCtx or ContextBodyParam
+	Type   string // part of the request: signpost.ContextCtx, ContextBodyParam, ContextHeader or ContextBearerHeader
 	Key    string // name of the key as sent, truncated to 64 characters; may be empty
 	Reason string
 }

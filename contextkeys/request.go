@@ -24,7 +24,8 @@ const MaxBody = 1 << 20
 // Some clients send the strings "undefined" and "null", or an empty string, when they have no value. For a required key
 // these count as missing, and so does null. Undeclared keys may hold anything.
 //
-// The body is read only if an item is of type bodyParam, as a form or as a JSON object according to the Content-Type.
+// Keys of the types header and bearerHeader, which the specification does not know, are read from the headers; no other
+// header is. The body is read only if an item is of type bodyParam, as a form or as a JSON object according to the Content-Type.
 // It can be read again afterwards, even after an error.
 //
 // The error is a [*MissingError] or a [*MalformedError].
@@ -41,7 +42,14 @@ func FromRequest(r *http.Request, items []signpost.ContextItem) (Values, error) 
 	if err != nil {
 		return Values{}, err
 	}
-	v := Values{slices.Clone(items), map[string]map[string]any{signpost.ContextCtx: inCtx, signpost.ContextBodyParam: inBody}}
+	inHeader, err := headerParameters(r.Header, items)
+	if err != nil {
+		return Values{}, err
+	}
+	v := Values{slices.Clone(items), map[string]map[string]any{
+		signpost.ContextCtx: inCtx, signpost.ContextBodyParam: inBody,
+		signpost.ContextHeader: inHeader, signpost.ContextBearerHeader: inHeader,
+	}}
 	for _, item := range items {
 		value, sent := v.sent(item)
 		if !item.Required || !noValue(value) {
@@ -109,6 +117,28 @@ func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]a
 	}
 	return nil, malformed(http.StatusUnsupportedMediaType, signpost.ContextBodyParam, "",
 		"needs a Content-Type of %s or %s", signpost.MIMEJSON, signpost.MIMEForm)
+}
+
+// headerParameters reads the headers of the items that are sent in one, by the names of the items.
+func headerParameters(header http.Header, items []signpost.ContextItem) (map[string]any, error) {
+	params := make(map[string]any)
+	for _, item := range items {
+		scheme, inHeader := headerSchemes[item.Type]
+		texts := header.Values(item.SentAs())
+		switch {
+		case !inHeader || len(texts) == 0:
+			continue
+		case len(texts) > 1:
+			return nil, bad(item.Type, item.SentAs(), "occurs %d times", len(texts))
+		case !utf8.ValidString(texts[0]):
+			return nil, bad(item.Type, item.SentAs(), "is not UTF-8 text")
+		}
+		n := len(scheme)
+		if len(texts[0]) >= n && strings.EqualFold(texts[0][:n], scheme) { // another scheme is not meant for the key
+			params[item.SentAs()] = strings.TrimSpace(texts[0][n:])
+		}
+	}
+	return params, nil
 }
 
 func formParameters(form url.Values, declared func(name string) bool) (map[string]any, error) {

@@ -22,7 +22,7 @@ import (
 // Values holds the context keys of one request. The zero value holds none.
 //
 // A declared key is found under its own name, whatever name the item's mapper gives it, and only in the part of the
-// request that the item specifies: ctx or the body. Any other name is found as it was sent, in ctx or else in the body.
+// request that the item specifies: ctx, the body or a header. Any other name is found as it was sent, in ctx or else in the body.
 // null counts as absent.
 //
 // A form carries only text, so lookups do not distinguish 20 from "20" or true from "true". An object or an array is
@@ -83,11 +83,11 @@ func (v Values) Int64(key string) (int64, bool) {
 	return n, err == nil
 }
 
-// All yields names and values as they were sent, those of ctx before those of the body, each sorted by name. A value is
+// All yields names and values as they were sent, those of ctx before those of the body and of headers, each sorted by name. A value is
 // a string, a json.Number, a bool, nil, or a json.RawMessage that holds an object or an array.
 func (v Values) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
-		for _, kind := range signpost.ContextTypes() {
+		for _, kind := range []string{signpost.ContextCtx, signpost.ContextBodyParam, signpost.ContextHeader} {
 			for _, name := range slices.Sorted(maps.Keys(v.parts[kind])) {
 				if !yield(name, v.parts[kind][name]) {
 					return

@@ -41,6 +41,7 @@ type draft struct {
 	version  *version
 	open     []string // placeholders without a value, with their braces
 	lacking  []string // required keys of ctx without a value
+	headers  []header // of required keys without a value
 	foreign  bool     // not on the host of the manifest
 	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
 	req      *http.Request
@@ -177,8 +178,11 @@ func (d *draft) usable(in request) client.Call {
 			call.Context[item.Key] = value.Text
 		case item.Required:
 			problem("context:"+item.Key, "Fill in the required context key "+item.Key+".", true)
-			if item.Type == signpost.ContextCtx {
+			switch item.Type {
+			case signpost.ContextCtx:
 				d.lacking = append(d.lacking, item.Key)
+			case signpost.ContextHeader, signpost.ContextBearerHeader:
+				d.headers = append(d.headers, header{item.SentAs(), "{{" + item.Key + "}}"})
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package studio
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -76,11 +78,12 @@ func snippets(d draft) []snippet {
 	if d.req.Host != d.req.URL.Host {
 		values.Host = d.req.Host
 	}
-	for _, name := range []string{"Accept", "Content-Type", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-		if value := d.req.Header.Get(name); value != "" {
-			values.Headers = append(values.Headers, header{name, value})
+	for _, name := range slices.Sorted(maps.Keys(d.req.Header)) {
+		if name != "User-Agent" { // that of Signpost; the tools have their own
+			values.Headers = append(values.Headers, header{name, d.req.Header.Get(name)})
 		}
 	}
+	values.Headers = append(values.Headers, d.headers...)
 	all := []snippet{{"URL", d.gaps(d.URL)}}
 	for _, name := range []string{"curl", "fetch", "Go", "PowerShell"} {
 		var text strings.Builder

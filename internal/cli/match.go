@@ -239,8 +239,8 @@ func delivery(item signpost.ContextItem, method string) string {
 	if item.Place() == "" {
 		how = fmt.Sprintf("by %q, which Signpost does not know", item.Type) // in somebody else's manifest
 	}
-	if item.Mapper != "" {
-		how += ", as " + item.SentAs()
+	if name := item.SentAs(); name != item.Key {
+		how += ", as " + name
 	}
 	if item.Place() != "" && !item.SentWith(method) {
 		how += " (not sent: a get request has no body)"
