@@ -15,7 +15,7 @@ import (
 // listed are helpers, and import none of these but the contract and what is below it.
 var layers = []string{
 	"signpost/cmd/signpost", "signpost/internal/cli", "signpost/internal/daemon signpost/internal/lsp signpost/studio signpost/openapi",
-	"signpost/internal/source", "signpost/definition signpost/server signpost/client", "signpost/diff", "signpost/match",
+	"signpost/internal/usage", "signpost/internal/source", "signpost/definition signpost/server signpost/client", "signpost/diff", "signpost/match",
 	"signpost/contextkeys", "signpost", "signpost/host signpost/internal/tree",
 }
 

@@ -1,0 +1,116 @@
+package usage
+
+import (
+	"bytes"
+	"time"
+)
+
+// Reasons why a line is not counted.
+const (
+	tooLong         = "longer than 128 KiB"
+	unknownFormat   = "unknown format"
+	noRequest       = "no request"
+	severalServices = "no host, and several services fit"
+	badDocument     = "HAR or usage file with errors, or larger than 16 MiB"
+	unknownEndpoint = "endpoint of a usage file that is not registered"
+)
+
+var reasons = []string{tooLong, unknownFormat, noRequest, severalServices, badDocument, unknownEndpoint}
+
+// request is a request as a log has it. Its texts are parts of the line.
+type request struct {
+	method, target []byte // the target is a path with its query, or a URL
+	host, query    []byte // if the log has them apart from the target
+	time           []byte
+	status         int
+}
+
+// parse reads a line of any format. The reason is empty if it could.
+func parse(line []byte) (r request, reason string) {
+	if len(line) > 0 && line[0] == '{' {
+		return parseJSON(line)
+	}
+	return parseCombined(line)
+}
+
+// parseCombined reads the common and the combined log format: client - user [time] "request" status, with anything before
+// or after. Servers escape quotes in what clients send, so no user name can forge the end of the time.
+func parseCombined(line []byte) (r request, reason string) {
+	end := bytes.Index(line, []byte(`] "`))
+	if end < 0 {
+		return r, unknownFormat
+	}
+	begin := bytes.LastIndexByte(line[:end], '[')
+	last := endOfString(line, end+2)
+	if begin < 0 || last < 0 || len(line) < last+4 || line[last] != ' ' {
+		return r, unknownFormat
+	}
+	var ok bool
+	if r.status, ok = number(line[last+1 : last+4]); !ok {
+		return r, unknownFormat
+	}
+	r.time = line[begin+1 : end]
+	// Apache's vhost_combined begins with the host and its port, and has one field more.
+	first, more, _ := bytes.Cut(line[:begin], space)
+	if name, port, found := bytes.Cut(first, []byte(":")); found && bytes.Count(more, space) > 2 {
+		if _, ok := number(port); ok {
+			r.host = name
+		}
+	}
+	return r, r.parseRequestLine(line[end+3 : last-1])
+}
+
+var space = []byte(" ")
+
+// parseRequestLine takes method and target from a line such as GET /feeds HTTP/1.1.
+func (r *request) parseRequestLine(line []byte) (reason string) {
+	method, target, _ := bytes.Cut(line, space)
+	if i := bytes.LastIndexByte(target, ' '); i >= 0 && bytes.HasPrefix(target[i:], []byte(" HTTP/")) {
+		target = target[:i]
+	}
+	r.method, r.target = method, target
+	return r.check()
+}
+
+// check returns why a request cannot be counted: it has no method, or its target is not the URL of a feed.
+func (r *request) check() (reason string) {
+	for _, c := range r.method {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			return noRequest
+		}
+	}
+	if len(r.method) == 0 || len(r.target) == 0 || r.target[0] != '/' && !bytes.Contains(r.target, []byte("://")) {
+		return noRequest
+	}
+	return ""
+}
+
+// number reads a decimal number of up to 19 digits, as many as nanoseconds have.
+func number(text []byte) (n int, ok bool) {
+	for _, c := range text {
+		if c < '0' || c > '9' || len(text) > 19 {
+			return 0, false
+		}
+		n = 10*n + int(c-'0')
+	}
+	return n, len(text) > 0 && n >= 0
+}
+
+// dayOf returns the day of a time in the forms that logs have: 18/Nov/2026:10:00:00 +0000, RFC 3339, or the number of
+// seconds, milliseconds, microseconds or nanoseconds since 1970.
+func dayOf(text []byte) (day string, ok bool) {
+	var t time.Time
+	var err error
+	whole, _, _ := bytes.Cut(text, []byte("."))
+	if n, isNumber := number(whole); isNumber {
+		for n > 1e11 { // seconds until the year 5138
+			n /= 1000
+		}
+		t = time.Unix(int64(n), 0).UTC()
+	} else if common, _, found := bytes.Cut(text, []byte(":")); found && bytes.Contains(common, []byte("/")) {
+		t, err = time.Parse("02/Jan/2006", string(common))
+	} else {
+		t, err = time.Parse(time.DateOnly, string(text[:min(len(time.DateOnly), len(text))]))
+	}
+	return t.Format(time.DateOnly), err == nil && t.Year() >= 1990
+}

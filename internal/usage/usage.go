@@ -1,0 +1,206 @@
+// Package usage counts what requests use of registered services: endpoints, context keys, parameters and options.
+//
+// A [Counter] is made for services that are registered together, and reads access logs and usage files. [Counter.Usage]
+// returns the counts, whose JSON form is a usage file: counting in many places and adding up the files gives what counting
+// in one place gives.
+//
+// No value that a client sent is kept or returned, except the options that a definition lists. What is kept is bounded,
+// whatever the logs hold.
+package usage
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"signpost"
+)
+
+// Usage holds counts of requests.
+type Usage struct {
+	Format    int             `json:"signpost_usage"` // FileFormat
+	Requests  uint            `json:"requests"`
+	From      string          `json:"from,omitempty"` // the first and the last day, such as 2026-11-18; empty if no log has times
+	To        string          `json:"to,omitempty"`
+	Unread    map[string]uint `json:"unread"`    // lines that could not be read, by reason
+	Endpoints []Endpoint      `json:"endpoints"` // all that are registered, in their order
+	Unmatched map[string]uint `json:"unmatched"` // feeds that no endpoint answers for, by path
+
+	// First has the first line that could not be read for each reason, unless the reason is from a usage file.
+	First map[string]Line `json:"-"`
+}
+
+// Line is a line of a log.
+type Line struct {
+	Log    string
+	Number int
+	Masked string // without any values
+	log    int
+}
+
+func (l Line) before(other Line) bool {
+	return l.log < other.log || l.log == other.log && l.Number < other.Number
+}
+
+// FileFormat is the version of the usage file.
+const FileFormat = 1
+
+// Others is the name of what is counted together: names that are too many, or that may be values.
+const Others = "others"
+
+// Endpoint counts the requests that an endpoint answers for.
+type Endpoint struct {
+	Service    string            `json:"service"` // the base path
+	Version    string            `json:"version"`
+	URL        string            `json:"url"` // as in the definition
+	Requests   uint              `json:"requests"`
+	Errors     uint              `json:"errors"`     // with a status of 400 or above
+	Keys       map[string]*Key   `json:"keys"`       // declared context keys
+	Params     map[string]*Param `json:"params"`     // declared query parameters
+	Undeclared map[string]uint   `json:"undeclared"` // occurrences of other query parameters
+
+	sent   []sentKey       // the keys that are sent in the ctx parameter
+	unsent []*Key          // all others
+	fixed  map[string]bool // parameters that are part of the URL
+}
+
+// Key counts requests by what they had for a context key.
+type Key struct {
+	Present   uint `json:"present"`
+	Missing   uint `json:"missing"`          // no such key
+	Undefined uint `json:"undefined"`        // undefined, null or empty, which counts as missing
+	Unseen    uint `json:"unseen,omitempty"` // not sent in the URL, so that the log cannot tell
+}
+
+// sentKey is a context key that is sent under a name.
+type sentKey struct {
+	name string
+	*Key
+}
+
+// Param counts requests that set a query parameter.
+type Param struct {
+	Set     uint            `json:"set"`
+	Options map[string]uint `json:"options,omitempty"` // by declared value
+	Other   uint            `json:"other"`             // values that no option has
+
+	last uint // number of the last request that set it
+}
+
+// Lacking returns the number of requests without the key, or with nothing in it.
+func (k *Key) Lacking() uint { return k.Missing + k.Undefined }
+
+// newEndpoint returns an endpoint without requests.
+func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
+	counts := Endpoint{
+		Service: service, Version: version, URL: e.URL,
+		Keys: make(map[string]*Key), Params: make(map[string]*Param), Undeclared: make(map[string]uint), fixed: make(map[string]bool),
+	}
+	for pair := range strings.SplitSeq(signpost.CutURL(e.URL).Query(), "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		counts.fixed[name] = true
+	}
+	for _, item := range e.ContextObj {
+		key := new(Key)
+		counts.Keys[item.Key] = key
+		if item.Type == signpost.ContextCtx {
+			counts.sent = append(counts.sent, sentKey{item.SentAs(), key})
+		} else {
+			counts.unsent = append(counts.unsent, key)
+		}
+	}
+	for _, m := range e.Modifiers {
+		for _, p := range m.Params {
+			param := new(Param)
+			counts.Params[p.Key] = param
+			if p.Kind() != signpost.KindSelect {
+				continue
+			}
+			param.Options = make(map[string]uint)
+			for _, value := range p.Schema.Enum {
+				param.Options[value] = 0
+			}
+			for _, o := range p.UI.Options {
+				param.Options[o.Value] = 0
+			}
+		}
+	}
+	return counts
+}
+
+func (e *Endpoint) id() [3]string { return [3]string{e.Service, e.Version, e.URL} }
+
+// add adds counts from a usage file. What the endpoint no longer declares is left out.
+func (e *Endpoint) add(more Endpoint) {
+	e.Requests += more.Requests
+	e.Errors += more.Errors
+	for name, key := range e.Keys {
+		if k := more.Keys[name]; k != nil {
+			key.Present += k.Present
+			key.Missing += k.Missing
+			key.Undefined += k.Undefined
+			key.Unseen += k.Unseen
+		}
+	}
+	for name, param := range e.Params {
+		p := more.Params[name]
+		if p == nil {
+			continue
+		}
+		param.Set += p.Set
+		param.Other += p.Other
+		for value, n := range p.Options {
+			if _, known := param.Options[value]; known {
+				param.Options[value] += n
+			} else {
+				param.Other += n
+			}
+		}
+	}
+}
+
+const (
+	maxNames      = 200 // names that are counted on their own
+	maxNameLength = 32  // longer ones may be values
+)
+
+// names are the names that are counted on their own: the shortest ones and, of equally long ones, the first in alphabetical
+// order. They depend on which names there are, and not on where and in which order they came, so that counts can be added
+// up. Made-up names are usually longer than real ones.
+type names []string
+
+// keep returns the name under which to count, and one that is no longer counted on its own, if any.
+func (n *names) keep(name string) (under, gone string) {
+	shorter := func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }
+	at, known := slices.BinarySearchFunc(*n, name, shorter)
+	switch {
+	case known:
+		return name, ""
+	case at == maxNames || name == Others:
+		return Others, ""
+	case len(*n) == maxNames:
+		gone = (*n)[maxNames-1]
+		*n = (*n)[:maxNames-1]
+	}
+	*n = slices.Insert(*n, at, name)
+	return name, gone
+}
+
+// merge counts what is no longer counted on its own with the others.
+func merge(counts map[string]uint, gone string) {
+	if n, found := counts[gone]; found {
+		delete(counts, gone)
+		counts[Others] += n
+	}
+}
+
+// isName reports whether text looks like the name of a parameter, and not like a value.
+func isName(text []byte) bool {
+	for _, c := range text {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '_' && c != '.' && c != '-' {
+			return false
+		}
+	}
+	return 0 < len(text) && len(text) <= maxNameLength
+}
