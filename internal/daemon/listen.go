@@ -91,7 +91,8 @@ func proveWire() error {
 // Listen opens a listener for at most max connections; 0 or less means unlimited. See [wire.Listener] for what happens
 // at the limit.
 func Listen(address string, max int) (*wire.Listener, error) {
-	listener, err := net.Listen("tcp", address)
+	config := net.ListenConfig{Control: deferAccept}
+	listener, err := config.Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %q: %w", address, errors.Unwrap(err))
 	}

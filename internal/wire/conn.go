@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"container/list"
 	"errors"
 	"fmt"
 	"net"
@@ -13,8 +14,10 @@ import (
 type Conn struct {
 	net.Conn
 	listener *Listener
-	active   atomic.Bool  // a request is in progress
-	ripe     atomic.Int64 // when the connection may be closed in favor of another, on the listener's clock
+	silent   *list.Element // in the listener's list, until the first byte has been read
+	heard    atomic.Bool   // a byte has been read
+	active   atomic.Bool   // a request is in progress
+	ripe     atomic.Int64  // when the connection may be closed in favor of another, on the listener's clock
 
 	pending atomic.Pointer[Response]
 	pieces  [4][]byte
@@ -60,6 +63,10 @@ func (c *Conn) abandon(err error) bool {
 // Read is called by net/http.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	if n > 0 && !c.heard.Load() {
+		c.heard.Store(true)
+		c.listener.heard(c)
+	}
 	c.progress()
 	return n, err
 }

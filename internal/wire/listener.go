@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"container/list"
 	"context"
 	"crypto/tls"
 	"net"
@@ -18,8 +19,9 @@ const (
 	stalled = 5 * time.Second
 )
 
-// Listener accepts a limited number of concurrent connections. At the limit, a new connection replaces the one that has
-// been idle or stalled longest. If there is none, it waits, and further connections wait in the kernel's accept queue.
+// Listener accepts a limited number of concurrent connections. At the limit, a new connection replaces the oldest one that
+// has never sent a byte, and otherwise the one that has been idle or stalled longest. If there is none, it waits, and
+// further connections wait in the kernel's accept queue.
 type Listener struct {
 	net.Listener
 	max     int // 0 means unlimited
@@ -29,8 +31,9 @@ type Listener struct {
 	cancel  context.CancelFunc // of closed
 	changed chan struct{}      // signals that a connection was closed or became idle
 
-	mu   sync.Mutex
-	open map[*Conn]bool
+	mu     sync.Mutex
+	open   map[*Conn]bool
+	silent list.List // connections that have not sent a byte, oldest first
 }
 
 // NewListener returns a listener for at most max connections; 0 or less means unlimited. It can tell idle connections
@@ -67,15 +70,19 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// add registers a connection or, at the limit, returns the one that may be closed first, and the time until then. It scans
-// all connections, so that requests need not maintain an order.
+// add registers a connection or, at the limit, returns the one that may be closed first, and the time until then. Of those
+// that have sent something it scans all, so that requests need not maintain an order.
 func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.max <= 0 || len(l.open) < l.max {
 		c.ripe.Store(l.now() + int64(firstRequest))
+		c.silent = l.silent.PushBack(c)
 		l.open[c] = true
 		return nil, 0
+	}
+	if oldest := l.silent.Front(); oldest != nil {
+		return oldest.Value.(*Conn), 0
 	}
 	for other := range l.open {
 		if ripest == nil || other.ripe.Load() < ripest.ripe.Load() {
@@ -89,8 +96,16 @@ func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 func (l *Listener) remove(c *Conn) {
 	l.mu.Lock()
 	delete(l.open, c)
+	l.silent.Remove(c.silent)
 	l.mu.Unlock()
 	l.wake()
+}
+
+// heard takes a connection off the list of those that have not sent a byte.
+func (l *Listener) heard(c *Conn) {
+	l.mu.Lock()
+	l.silent.Remove(c.silent)
+	l.mu.Unlock()
 }
 
 // wake makes a waiting Accept look again.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
 
@@ -105,6 +106,25 @@ func TestBusyConnectionsStay(t *testing.T) {
 	}
 }
 
+// A connection that has never sent a byte makes way, however young, before one that has been idle for long.
+func TestSilentConnectionsMakeWay(t *testing.T) {
+	listener, address := limited(t, time.Hour, func(http.ResponseWriter, *http.Request) {})
+	idle := dial(t, address)
+	testkit.OK(t, ask(idle, "/"))
+	waitIdle(t, listener, idle)
+	var silent []net.Conn
+	for n := range 4 * maxOpen {
+		silent = append(silent, dial(t, address))
+		testkit.Eventually(t, "the oldest silent connection to make way", func() bool { return listener.Open() == min(n+2, maxOpen) })
+	}
+	testkit.OK(t, ask(silent[len(silent)-1], "/")) // the last one begins to speak
+	testkit.OK(t, ask(dial(t, address), "/"))
+	testkit.OK(t, ask(idle, "/"))
+	if _, err := silent[0].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the oldest silent connection is still open: %v", err)
+	}
+}
+
 // Clients that get no further make way for a new one: those that do not read their response, although their request is in
 // progress, and those that have sent half a request.
 func TestStalledConnectionsMakeWay(t *testing.T) {
@@ -162,11 +182,13 @@ func TestAcceptEndsWithTheListener(t *testing.T) {
 	listener := NewListener(inner, 1)
 	ended := make(chan error)
 	go func() {
-		listener.Accept()
+		conn, _ := listener.Accept()
+		conn.Read(make([]byte, 1))
 		_, err := listener.Accept() // no slot
 		ended <- err
 	}()
-	first, _ := net.Pipe()
+	first, speaker := net.Pipe()
+	go speaker.Write([]byte("G"))
 	second, client := net.Pipe()
 	inner <- first
 	inner <- second
