@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"signpost/internal/daemon"
 	"signpost/internal/source"
 )
 
@@ -104,6 +106,9 @@ Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			c.running = true
+			if !slices.Contains([]string{"serve", "studio", "lsp"}, cmd.Name()) {
+				daemon.PaceCollector(daemon.CommandPercent)
+			}
 			if err := c.readEnvironment(cmd); err != nil {
 				return err
 			}

@@ -141,7 +141,10 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	d.Config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()), "version", d.Config.Version)
 	d.logResult(d.first)
 	d.first = Loaded{}
-	go debug.FreeOSMemory() // what parsing took: an idle server would keep it for minutes
+	go func() {
+		debug.FreeOSMemory() // what parsing took: an idle server would keep it for minutes
+		paceServer()
+	}()
 	d.notify("READY=1")
 
 	work, stop := context.WithCancel(ctx)

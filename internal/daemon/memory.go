@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	runtimemetrics "runtime/metrics"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,37 @@ func LimitMemory() {
 	if limit := containerLimit("/"); limit > 0 && os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 10 * 9) // the rest is for what Go does not count, such as the program itself
 	}
+}
+
+const (
+	// CommandPercent is the GC percentage of commands that end by themselves: what they parse lives until the end, so that
+	// most collections find nothing. Lint of 2,000 services takes about a third less time (go run ./bench growth).
+	CommandPercent = 400
+
+	// minGrowth is how much the heap of a server grows at least between two collections. A small service has a live heap of
+	// 3 MB; with Go's default it is collected after every 4 MB, which takes a tenth of a request (go run ./bench compare).
+	minGrowth = 16 << 20
+)
+
+// PaceCollector sets Go's GC percentage, which also applies while the memory limit is not reached. GOGC in the environment
+// takes precedence.
+func PaceCollector(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+}
+
+// paceServer lets the heap grow by minGrowth between two collections, or double if that is more.
+func paceServer() {
+	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	runtimemetrics.Read(sample)
+	PaceCollector(growthPercent(sample[0].Value.Uint64()))
+}
+
+// growthPercent returns the GC percentage for a live heap.
+func growthPercent(live uint64) int {
+	const least = 1 << 20 // before the first collection it is 0
+	return int(max(100, minGrowth*100/max(live, least)))
 }
 
 // containerLimit returns the memory limit of the control group (version 2) that the process is in, or 0.

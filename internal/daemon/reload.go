@@ -243,6 +243,9 @@ func (p *publisher) cacheDefinitions(changed []*served) {
 // has changed; remote sources get a line of their own when they have responded.
 func (p *publisher) reload(demanded bool) {
 	out := p.update()
+	if len(out.changed) > 0 {
+		paceServer()
+	}
 	LogFindings(p.Log, out.Findings)
 	p.logResult(out)
 	if !demanded {

@@ -19,6 +19,11 @@ type Conn struct {
 	active   atomic.Bool   // a request is in progress
 	ripe     atomic.Int64  // when the connection may be closed in favor of another, on the listener's clock
 
+	plain      bool // net/http has this connection itself, and not TLS above it
+	reads      deadline
+	writes     deadline
+	background backgroundRead
+
 	pending atomic.Pointer[Response]
 	pieces  [4][]byte
 	buffers net.Buffers // of pieces; a field to avoid an allocation per response
@@ -62,6 +67,14 @@ func (c *Conn) abandon(err error) bool {
 
 // Read is called by net/http.
 func (c *Conn) Read(p []byte) (int, error) {
+	if c.plain {
+		if len(p) == 1 && c.active.Load() { // what is read of a request or its body is buffered
+			return c.background.wait()
+		}
+		if t, due := c.reads.due(); due {
+			c.Conn.SetReadDeadline(t)
+		}
+	}
 	n, err := c.Conn.Read(p)
 	if n > 0 && !c.heard.Load() {
 		c.heard.Store(true)
@@ -73,6 +86,11 @@ func (c *Conn) Read(p []byte) (int, error) {
 
 // Write is called by net/http. While a response is pending, p must be its head as net/http writes it.
 func (c *Conn) Write(p []byte) (int, error) {
+	if c.plain {
+		if t, due := c.writes.due(); due {
+			c.Conn.SetWriteDeadline(t)
+		}
+	}
 	r := c.pending.Swap(nil)
 	if r == nil {
 		n, err := c.Conn.Write(p)
@@ -104,13 +122,27 @@ func (c *Conn) progress() {
 	}
 }
 
+// SetReadDeadline is called by net/http before every read, and to abort one in the background.
+func (c *Conn) SetReadDeadline(t time.Time) error {
+	if !c.plain {
+		return c.Conn.SetReadDeadline(t)
+	}
+	c.reads.wanted = t
+	c.background.abort(!t.IsZero() && t.Before(c.listener.start))
+	return nil
+}
+
 // SetWriteDeadline is called by net/http before it reads a request and after it has finished one, but not in between. A
 // response that is still pending then was never written and must not be sent with the next one.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	if c.abandon(errNotSent) {
 		return errNotSent
 	}
-	return c.Conn.SetWriteDeadline(t)
+	if !c.plain {
+		return c.Conn.SetWriteDeadline(t)
+	}
+	c.writes.wanted = t
+	return nil
 }
 
 // CloseWrite is called by net/http before it closes a connection whose client may still be sending.

@@ -29,7 +29,7 @@ func listen(t testing.TB) *net.TCPListener {
 }
 
 func serve(t testing.TB, srv *http.Server, l *Listener) {
-	srv.ConnContext = Context
+	srv.ConnContext, srv.ConnState = Context, l.ConnState
 	go srv.Serve(l)
 	t.Cleanup(func() { srv.Close() })
 }

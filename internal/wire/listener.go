@@ -51,6 +51,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &Conn{Conn: inner, listener: l}
+	c.background.changed.L = &c.background.mu
 	for {
 		ripest, wait := l.add(c)
 		if ripest == nil {
@@ -128,11 +129,14 @@ func (l *Listener) Open() int {
 // ConnState is for the [http.Server.ConnState] of a server on this listener. It tracks which connections are idle. One
 // whose request has not arrived completely is idle, too.
 func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
-	if secure, ok := conn.(*tls.Conn); ok {
+	secure, isTLS := conn.(*tls.Conn)
+	if isTLS {
 		conn = secure.NetConn()
 	}
 	c := conn.(*Conn)
 	switch state {
+	case http.StateNew:
+		c.plain = !isTLS
 	case http.StateActive:
 		c.active.Store(true)
 		c.progress()

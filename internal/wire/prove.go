@@ -31,7 +31,11 @@ func respond(handler http.Handler, requests io.Reader, wrap func(net.Listener) n
 	accept := make(pipeListener, 1)
 	accept <- conn
 	srv := &http.Server{Handler: handler, ConnContext: Context, MaxHeaderBytes: 16 << 10}
-	go srv.Serve(wrap(accept))
+	listener := wrap(accept)
+	if ours, ok := listener.(*Listener); ok {
+		srv.ConnState = ours.ConnState
+	}
+	go srv.Serve(listener)
 	defer srv.Close()
 	<-ended.Done() // at the latest when it has read everything
 	var all []string
