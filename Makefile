@@ -55,7 +55,7 @@ fuzz:
 	done
 
 # The attacks and reloads of make test in full, against a real process: a million made-up hosts, bursts of them, idle
-# connections, 10,000 slow clients, and 1,000 reloads of one file among 2,000. Then every kind of hostile input, a megabyte
+# connections, 5,000 silent ones a second, 10,000 slow clients, and 1,000 reloads of one file among 2,000. Then every kind of hostile input, a megabyte
 # of it, random requests for ten minutes, whose responses must be those of net/http, and a release that is built twice. It
 # prints what it measured as one table.
 soak: export TESTKIT_PROGRAMS = $(CURDIR)/bin/test
@@ -63,6 +63,7 @@ soak: export SIGNPOST_SOAK_HOSTS = 1000000
 soak: export SIGNPOST_SOAK_CLIENTS = 5000
 soak: export SIGNPOST_SOAK_HTTP2_CLIENTS = 2500
 soak: export SIGNPOST_SOAK_IDLE = 10050
+soak: export SIGNPOST_SOAK_SILENT = 5000
 soak: export SIGNPOST_SOAK_SLOW = 10000
 soak: export SIGNPOST_SOAK_SERVICES = 2000
 soak: export SIGNPOST_SOAK_RELOADS = 1000
@@ -72,7 +73,7 @@ soak: export SIGNPOST_SOAK_RELEASE = 1
 soak: programs
 	@rm -f bin/soak.txt
 	@run() { $(GO) test -run "^($$2)$$" -count 1 -v -timeout 90m -parallel 1 $$1 >>bin/soak.txt 2>&1 || { cat bin/soak.txt; exit 1; }; }; \
-	run ./internal/daemon 'TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestManySlowClients|TestReloadOneOfMany'; \
+	run ./internal/daemon 'TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestSilentConnections|TestManySlowClients|TestReloadOneOfMany'; \
 	run ./internal/cli TestHostileInput; \
 	run ./internal/wire TestWireSequences; \
 	cd tools/release && $(GO) test -run '^TestReproducible$$' -count 1 -timeout 60m

@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -250,6 +252,78 @@ func TestIdleConnections(t *testing.T) {
 			}
 			checkGrowth(t, p, base, "%d idle connections", clients)
 		})
+	}
+}
+
+// TestSilentConnections opens new connections all the time that never send a byte. A real client with a connection of its
+// own for each request is answered within a second.
+func TestSilentConnections(t *testing.T) {
+	rate := soak(t, "SIGNPOST_SOAK_SILENT")
+	for scheme, args := range map[string][]string{"http": nil, "https": anyCertificate(t)} {
+		t.Run(scheme, func(t *testing.T) {
+			p := startPlain(t, args...)
+			base := memory(t, p, resident)
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
+			var flood sync.WaitGroup
+			var opened atomic.Int64
+			flood.Go(func() { opened.Store(floodSilently(ctx, p, rate)) })
+			client := &http.Client{Timeout: testkit.Patience, Transport: &http.Transport{TLSClientConfig: anyServer.Clone(), DisableKeepAlives: true}}
+			var took []time.Duration
+			for ctx.Err() == nil {
+				start := time.Now()
+				if r, err := fetch(client, p.url+manifestV1, "feeds.example.com"); err != nil || r.StatusCode != http.StatusOK {
+					t.Errorf("a real client gets %v", err)
+				}
+				took = append(took, time.Since(start))
+			}
+			stop()
+			flood.Wait()
+			slices.Sort(took)
+			median, most := took[len(took)/2], took[len(took)-1]
+			if most > time.Second {
+				t.Errorf("a real client waited %v", most)
+			}
+			checkGrowth(t, p, base, "%d silent connections a second over %s; of %d requests the median takes %v, the slowest %v",
+				opened.Load()/5, scheme, len(took), median.Round(time.Millisecond), most.Round(time.Millisecond))
+		})
+	}
+}
+
+// floodSilently opens connections at a rate, from several loopback addresses since one has too few ports, and keeps the
+// latest. It returns how many it opened.
+func floodSilently(ctx context.Context, p *process, rate int) (opened int64) {
+	_, address, _ := strings.Cut(p.url, "://")
+	const batches = 100 // in a second
+	tick := time.NewTicker(time.Second / batches)
+	defer tick.Stop()
+	latest := make([]net.Conn, 4000)
+	defer func() {
+		for _, conn := range latest {
+			if conn != nil {
+				conn.Close()
+			}
+		}
+	}()
+	for {
+		select {
+		case <-ctx.Done():
+			return opened
+		case <-tick.C:
+		}
+		for range rate / batches {
+			from := &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+opened%8))}
+			conn, err := (&net.Dialer{LocalAddr: from, Timeout: time.Second}).DialContext(ctx, "tcp4", address)
+			if err != nil {
+				continue // the queue of the kernel is full
+			}
+			conn.(*net.TCPConn).SetLinger(0)
+			oldest := &latest[opened%int64(len(latest))]
+			if *oldest != nil {
+				(*oldest).Close()
+			}
+			*oldest = conn
+			opened++
+		}
 	}
 }
 
