@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // gitPath is REV:path, a file or directory at a git revision. As in git, the path is relative to the root of the
@@ -30,6 +31,8 @@ type gitEntry struct{ path, object string }
 
 // readRevision reads REV:path.
 func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, error) {
+	ctx, cancel := limitGit(ctx)
+	defer cancel()
 	g, err := parseRevision(ctx, name)
 	if err != nil {
 		return nil, err
@@ -46,6 +49,12 @@ func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, err
 		return nil, readError(name, err)
 	}
 	return documents, nil
+}
+
+// limitGit ends git after a time in which it has read the largest definitions from a slow disk.
+func limitGit(ctx context.Context) (context.Context, context.CancelFunc) {
+	const limit = 30 * time.Second
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("git has not answered within %v", limit))
 }
 
 func parseRevision(ctx context.Context, name string) (gitPath, error) {
@@ -161,6 +170,8 @@ func (g gitPath) spelling(ctx context.Context, path string) (string, bool) {
 // itself: then everything in NEW is new. Otherwise OLD is misspelt, and the error has the spelling that exists. A NEW
 // outside the repository has no such path, so it proves nothing.
 func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
+	ctx, cancel := limitGit(ctx)
+	defer cancel()
 	noPath := fmt.Errorf("read definition %q: it does not exist there, and %s has no path in the repository that could be new", old, Shown(new))
 	g, err := parseRevision(ctx, old)
 	if err != nil {
@@ -254,9 +265,12 @@ func (g gitPath) git(ctx context.Context, args ...string) ([]byte, error) {
 	return nil, g.failed(why)
 }
 
+// command returns a git command that starts nothing that the configuration of the repository names: no file monitor, no
+// hook, and no program that fetches what a partial clone lacks.
 func (g gitPath) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath="}, args...)...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // git before 2.44 knows the second only
+	cmd.WaitDelay = time.Second                                                                  // a program that git has started may keep the pipe open
 	return cmd
 }
 

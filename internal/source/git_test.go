@@ -110,3 +110,28 @@ func TestConfirmNew(t *testing.T) {
 		return fmt.Sprint(new(Reader).ConfirmNew(t.Context(), old, now))
 	})
 }
+
+// What the configuration of a repository names is not started: somebody else may have written it.
+func TestGitStartsNothing(t *testing.T) {
+	origin := repository(t)
+	git(t, origin, "config", "uploadpack.allowFilter", "true")
+	dir := filepath.Join(t.TempDir(), "clone")
+	git(t, origin, "clone", "-q", "--no-checkout", "--filter=blob:none", "file://"+origin, dir)
+	started := filepath.Join(t.TempDir(), "started")
+	script := filepath.Join(t.TempDir(), "script")
+	testkit.Write(t, script, "#!/bin/sh\ntouch "+started+"\n")
+	testkit.OK(t, os.Chmod(script, 0o755))
+	git(t, dir, "read-tree", "HEAD")
+	for _, name := range []string{"core.fsmonitor", "remote.origin.uploadpack", "core.sshCommand", "core.pager"} {
+		git(t, dir, "config", name, script)
+	}
+	t.Chdir(dir)
+	for _, arg := range []string{":feeds.yaml", "HEAD:feeds.yaml", "HEAD:packages"} {
+		if documents, err := new(Reader).Read(t.Context(), arg); err == nil {
+			t.Errorf("%s: %d documents of a clone that has none", arg, len(documents))
+		}
+	}
+	if _, err := os.Stat(started); err == nil {
+		t.Error("a program that the repository names was started")
+	}
+}
