@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/opencontainers/go-digest"
@@ -41,38 +42,59 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// fetchAddress fetches the definition at an http or https URL. Its version is its ETag.
+// fetchAddress fetches the definition at an http or https URL. Its version is its ETag. A response that may have been cut
+// off counts only if a second one is the same.
 func fetchAddress(address string, opts Options) fetchFunc {
 	sender := &http.Client{Transport: opts.Transport, Timeout: addressTimeout, CheckRedirect: safeRedirect}
 	return func(ctx context.Context, before state) (state, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		now, open, err := getAddress(ctx, sender, address, before, opts)
+		if err != nil || !open || slices.EqualFunc(now.documents, before.documents, sameDocument) {
+			return now, err
+		}
+		again, _, err := getAddress(ctx, sender, address, before, opts)
+		if err == nil && !slices.EqualFunc(now.documents, again.documents, sameDocument) {
+			err = errors.New("the response has no length, and a second one is different: one of them was cut off; " +
+				"let the server send Content-Length")
+		}
 		if err != nil {
 			return state{}, err
 		}
-		if before.version != "" {
-			req.Header.Set("If-None-Match", before.version)
-		}
-		req.Header.Set("User-Agent", cmp.Or(opts.UserAgent, "signpost"))
-		res, err := sender.Do(req)
-		if err != nil {
-			return state{}, explain(err)
-		}
-		defer res.Body.Close()
-		switch {
-		case res.StatusCode == http.StatusNotModified && before.version != "":
-			return before, nil
-		case res.StatusCode != http.StatusOK:
-			return state{}, explain(&client.StatusError{Status: res.StatusCode})
-		}
-		text, err := readfile.All(res.Body, definition.MaxSize)
-		switch {
-		case errors.Is(err, readfile.ErrTooLarge):
-			return state{}, fmt.Errorf("the response is larger than %d MiB", definition.MaxSize>>20)
-		case err != nil:
-			return state{}, explain(err)
-		}
-		return state{[]Document{{Name: Shown(address), Text: text, Sum: digest.FromBytes(text)}}, res.Header.Get("ETag")}, nil
+		return again, nil
 	}
+}
+
+// getAddress sends one request. open reports whether the end of the connection was the end of the response, so that nobody
+// can tell whether all of it has arrived.
+func getAddress(ctx context.Context, sender *http.Client, address string, before state, opts Options) (now state, open bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return state{}, false, err
+	}
+	if before.version != "" {
+		req.Header.Set("If-None-Match", before.version)
+	}
+	req.Header.Set("User-Agent", cmp.Or(opts.UserAgent, "signpost"))
+	res, err := sender.Do(req)
+	if err != nil {
+		return state{}, false, explain(err)
+	}
+	defer res.Body.Close()
+	switch {
+	case res.StatusCode == http.StatusNotModified && before.version != "":
+		return before, false, nil
+	case res.StatusCode != http.StatusOK:
+		return state{}, false, explain(&client.StatusError{Status: res.StatusCode})
+	}
+	text, err := readfile.All(res.Body, definition.MaxSize)
+	switch {
+	case errors.Is(err, readfile.ErrTooLarge):
+		return state{}, false, fmt.Errorf("the response is larger than %d MiB", definition.MaxSize>>20)
+	case err != nil:
+		return state{}, false, explain(err)
+	}
+	open = res.ProtoMajor == 1 && res.ContentLength < 0 && len(res.TransferEncoding) == 0 && !res.Uncompressed
+	document := Document{Name: Shown(address), Text: text, Sum: digest.FromBytes(text)}
+	return state{[]Document{document}, res.Header.Get("ETag")}, open, nil
 }
 
 // explain says what a failed request means to whoever operates the server. It leaves out the address: whoever reports

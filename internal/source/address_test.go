@@ -86,3 +86,33 @@ func TestFollowAddress(t *testing.T) {
 	_, _, err := s.Read()
 	fails(t, "gone", err, "nothing listens at ")
 }
+
+// A response that ends with its connection may have been cut off, so it counts only if a second one is the same.
+func TestResponseWithoutLength(t *testing.T) {
+	var bodies []string // of the responses to come
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		testkit.OK(t, err)
+		defer conn.Close()
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+bodies[0])
+		bodies = bodies[1:]
+	}))
+	defer server.Close()
+	s := testkit.Must(Follow([]string{server.URL + "/feeds.yaml"}, Options{}))(t)[0].(*Remote)
+	for _, step := range []struct{ bodies, want, failure string }{
+		{"all all", "all", ""},
+		{"all", "all", ""},
+		{"al all", "all", "a second one is different"},
+		{"more more", "more", ""},
+	} {
+		bodies = strings.Fields(step.bodies)
+		s.Fetch(t.Context())
+		documents, _, err := s.Read()
+		switch {
+		case len(documents) != 1 || string(documents[0].Text) != step.want || len(bodies) > 0:
+			t.Errorf("%s: %+v, and %q not sent", step.bodies, documents, bodies)
+		case (err != nil) != (step.failure != "") || err != nil && !strings.Contains(err.Error(), step.failure):
+			t.Errorf("%s: %v", step.bodies, err)
+		}
+	}
+}
