@@ -93,22 +93,28 @@ func (s *Studio) clientOptions() client.Options {
 	return opts
 }
 
-func (s *Studio) register(c call) (any, error) {
-	address, err := httpurl.ParseAddress(strings.TrimSpace(c.Address))
+// registration is the body of register.
+type registration struct {
+	Address string `json:"address"`
+	Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
+}
+
+func (s *Studio) register(c call, in registration) (any, error) {
+	address, err := httpurl.ParseAddress(strings.TrimSpace(in.Address))
 	if err != nil {
 		return nil, err
 	}
-	return object{"source": httpurl.Redacted(address.String())}, s.fetch(c.r.Context(), address, true, c.Keep)
+	return object{"source": httpurl.Redacted(address.String())}, s.fetch(c.r.Context(), address, true, in.Keep)
 }
 
-func (s *Studio) update(c call) (any, error) {
+func (s *Studio) update(c call, _ about) (any, error) {
 	if c.src.Kind != KindAddress {
 		return nil, failed(http.StatusConflict, "Files are reloaded automatically when they are saved.", "")
 	}
 	return object{}, s.fetch(c.r.Context(), c.src.address, false, false)
 }
 
-func (s *Studio) remove(c call) (any, error) {
+func (s *Studio) remove(c call, _ about) (any, error) {
 	if c.src.Kind != KindAddress {
 		return nil, failed(http.StatusConflict, "This file was given on the command line. To remove it, start the studio without it.", "")
 	}

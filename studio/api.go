@@ -1,6 +1,8 @@
 package studio
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,47 +21,6 @@ const maxRequest = 2 * maxManifest
 // readTimeout limits how long the body of an API request may take to arrive. It comes from the same machine.
 const readTimeout = 10 * time.Second
 
-// request is the body of an API request. Each route takes a part of it.
-type request struct {
-	Source   string `json:"source"`
-	Version  string `json:"version"`
-	Endpoint string `json:"endpoint"` // its key
-
-	// What is filled in for the endpoint, and how to send it.
-	values
-	Modifiers map[string]string `json:"modifiers"` // by the key of the param
-	Send      string            `json:"send"`      // one of the ways in request.go; empty means sendPublished
-	To        string            `json:"to"`        // the origin for sendOrigin
-	Without   bool              `json:"without"`   // send it although required context keys are missing
-	Follow    string            `json:"follow"`    // a redirect to follow on the same host, instead of the URL
-
-	// An address to register.
-	Address string `json:"address"`
-	Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
-
-	// What to compare with, or what to compare with from now on.
-	Base  string    `json:"base"`
-	Of    string    `json:"of"` // the other version for baseVersion, the revision for baseGit
-	Since time.Time `json:"since"`
-	Text  string    `json:"text"`
-
-	// A finding to fix.
-	Rule   string `json:"rule"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"`
-
-	// Feeds to find the endpoints of.
-	Feeds []string `json:"feeds"`
-
-	// Options of a check.
-	Endpoints map[string]values `json:"endpoints"` // what was filled in, by URL
-	Links     int               `json:"links"`     // how many to follow
-	Schema    *struct {
-		Name string `json:"name"`
-		Text string `json:"text"`
-	} `json:"schema"` // a JSON Schema to validate feeds against
-}
-
 // values holds the values filled in for an endpoint. Only the page stores them.
 type values struct {
 	Params  map[string]string       `json:"params"`  // by placeholder name
@@ -72,54 +33,62 @@ type contextValue struct {
 	JSON bool   `json:"json"`
 }
 
-// call is an API request with what it is about.
+// call is an API request: who asks, and what is shown there.
 type call struct {
-	request
 	r    *http.Request
 	view *view
-	src  *source // nil if the view has no such source
+	src  *source // what the body is about; nil for routes about no source
 }
 
-// api adapts a function that returns a result for the page, or why there is none. A result that is a function writes the
-// response itself.
-func (s *Studio) api(f func(call) (any, error)) http.HandlerFunc {
+// about is a part of the body of each route that needs a source.
+type about struct {
+	Source  string `json:"source"`
+	Version string `json:"version"`
+}
+
+func (a about) sourceID() string { return a.Source }
+
+// nothing is the body of a GET request.
+type nothing struct{}
+
+// api adapts a function that takes a body and returns a result for the page, or why there is none. A result that is a
+// function writes the response itself.
+func api[Body any](s *Studio, f func(call, Body) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := call{r: r}
-		result, err := func() (any, error) {
-			if r.Method == http.MethodPost {
-				if err := read(w, r, &c.request); err != nil {
-					return nil, err
-				}
-			}
-			var err error
-			if c.view, err = s.view(r); err != nil {
-				return nil, err
-			}
-			c.src = c.view.source(c.Source)
-			return f(c)
-		}()
+		result, err := answer(s, w, r, f)
 		if err != nil {
 			refuse(w, err)
 		} else if stream, ok := result.(func(http.ResponseWriter)); ok {
 			stream(w)
 		} else {
-			write(w, http.StatusOK, "application/json", result)
+			write(w, r, result)
 		}
 	}
 }
 
-// about is api for a function that needs a source.
-func (s *Studio) about(f func(call) (any, error)) http.HandlerFunc {
-	return s.api(func(c call) (any, error) {
+func answer[Body any](s *Studio, w http.ResponseWriter, r *http.Request, f func(call, Body) (any, error)) (any, error) {
+	var body Body
+	if r.Method == http.MethodPost {
+		if err := read(w, r, &body); err != nil {
+			return nil, err
+		}
+	}
+	shown, err := s.view(r)
+	if err != nil {
+		return nil, err
+	}
+	c := call{r: r, view: shown}
+	if about, ok := any(body).(interface{ sourceID() string }); ok {
+		c.src = shown.source(about.sourceID())
 		if c.src == nil {
 			return nil, noSource
 		}
-		return f(c)
-	})
+	}
+	return f(c, body)
 }
 
 // read decodes the JSON body of a request.
-func read(w http.ResponseWriter, r *http.Request, into *request) error {
+func read(w http.ResponseWriter, r *http.Request, into any) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		// A form on another site cannot post JSON without a preflight request.
 		return failed(http.StatusUnsupportedMediaType, "Send application/json.", "")
@@ -139,11 +108,17 @@ func read(w http.ResponseWriter, r *http.Request, into *request) error {
 	return nil
 }
 
-func write(w http.ResponseWriter, status int, contentType string, result any) {
-	w.Header().Set("Content-Type", contentType)
+// write writes a result, compressed if the page takes that.
+func write(w http.ResponseWriter, r *http.Request, result any) {
+	text, _ := json.Marshal(result) // plain values
+	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(result) // plain values, to a page that may be gone
+	if len(text) < minCompressed || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.Write(text)
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	w.Write(compress(text, gzip.BestSpeed))
 }
 
 // problem is an RFC 9457 body, with additional fields that the page shows.
@@ -174,7 +149,11 @@ func refuse(w http.ResponseWriter, err error) {
 	if !errors.As(err, &p) {
 		p = invalid(err, "")
 	}
-	write(w, p.Status, "application/problem+json", p)
+	text, _ := json.Marshal(p) // plain values
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(p.Status)
+	w.Write(text)
 }
 
 var noSource = failed(http.StatusNotFound, "This manifest is no longer registered.", "Choose another one.")
@@ -187,4 +166,15 @@ func sentence(text string) string {
 		return text
 	}
 	return text + "."
+}
+
+// minCompressed is the size from which on compressing is worth its header.
+const minCompressed = 1 << 10
+
+func compress(text []byte, level int) []byte {
+	var out bytes.Buffer
+	zip, _ := gzip.NewWriterLevel(&out, level) // the level is valid, and the buffer takes everything
+	zip.Write(text)
+	zip.Close()
+	return out.Bytes()
 }

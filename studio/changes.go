@@ -34,21 +34,28 @@ const (
 	baseGit        = "git"        // the file at a git revision
 )
 
+// comparison is the body of changes.
+type comparison struct {
+	about
+	Base string `json:"base"`
+	Of   string `json:"of"` // the other version for baseVersion, the revision for baseGit
+}
+
 // changes compares a source with a base.
-func (s *Studio) changes(c call) (any, error) {
+func (s *Studio) changes(c call, in comparison) (any, error) {
 	var found []diff.Change
 	var err error
-	switch c.Base {
+	switch in.Base {
 	case baseRegistered:
 		found, err = c.src.compare(c.src.base)
 	case basePrevious:
 		found, err = c.src.compare(c.src.previous)
 	case baseVersion:
-		found, err = c.src.compareVersions(c.Of, c.Version)
+		found, err = c.src.compareVersions(in.Of, in.Version)
 	case baseGit:
-		found, err = s.compareRevision(c)
+		found, err = s.compareRevision(c, in.Of)
 	default:
-		err = fmt.Errorf("there is no base %q", c.Base)
+		err = fmt.Errorf("there is no base %q", in.Base)
 	}
 	return object{"changes": append([]diff.Change{}, found...)}, err
 }
@@ -70,8 +77,8 @@ func (src *source) compareVersions(from, to string) ([]diff.Change, error) {
 }
 
 // compareRevision compares a file with its state at a git revision.
-func (s *Studio) compareRevision(c call) ([]diff.Change, error) {
-	revision, src := strings.TrimSpace(c.Of), c.src
+func (s *Studio) compareRevision(c call, of string) ([]diff.Change, error) {
+	revision, src := strings.TrimSpace(of), c.src
 	switch {
 	case src.good == nil || src.Path == "":
 		return nil, fmt.Errorf("only a file without errors can be compared with a git revision")
@@ -90,7 +97,7 @@ func (s *Studio) compareRevision(c call) ([]diff.Change, error) {
 }
 
 // base returns what the changes of a source are compared with. The page keeps it, for a studio that is started again.
-func (s *Studio) base(c call) (any, error) {
+func (s *Studio) base(c call, _ about) (any, error) {
 	out := object{"source": c.src.ID, "since": c.src.Since, "text": ""}
 	if base := c.src.base; base != nil {
 		out["text"] = string(base.body)
@@ -98,12 +105,19 @@ func (s *Studio) base(c call) (any, error) {
 	return out, nil
 }
 
+// acceptance is the body of accept, which restores a base if it has a text.
+type acceptance struct {
+	about
+	Since time.Time `json:"since"`
+	Text  string    `json:"text"`
+}
+
 // accept makes the current state of a source the base of its changes, or what base returned before a restart.
-func (s *Studio) accept(c call) (any, error) {
+func (s *Studio) accept(c call, in acceptance) (any, error) {
 	base, since := c.src.good, time.Now()
-	if c.Text != "" {
+	if in.Text != "" {
 		served := c.src.Kind == KindAddress || c.src.now != nil && c.src.now.file.Served()
-		base, since = parse(c.src.ID, []byte(c.Text), served), c.Since
+		base, since = parse(c.src.ID, []byte(in.Text), served), in.Since
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +129,7 @@ func (s *Studio) accept(c call) (any, error) {
 }
 
 // text returns the text of a source, to show findings in it.
-func (s *Studio) text(c call) (any, error) {
+func (s *Studio) text(c call, _ about) (any, error) {
 	if c.src.now == nil {
 		return object{"text": ""}, nil
 	}

@@ -34,10 +34,23 @@ func (v values) given() client.Values {
 	return given
 }
 
+// checking is the body of check.
+type checking struct {
+	about
+	Send      string            `json:"send"`
+	To        string            `json:"to"`
+	Endpoints map[string]values `json:"endpoints"` // what was filled in, by URL
+	Links     int               `json:"links"`     // how many to follow
+	Schema    *struct {
+		Name string `json:"name"`
+		Text string `json:"text"`
+	} `json:"schema"` // a JSON Schema to validate feeds against
+}
+
 // check runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available, the progress
 // between them, and how it ended.
-func (s *Studio) check(c call) (any, error) {
-	address, opts, err := s.checkOptions(c)
+func (s *Studio) check(c call, in checking) (any, error) {
+	address, opts, err := s.checkOptions(c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -61,14 +74,14 @@ func (s *Studio) check(c call) (any, error) {
 
 // checkOptions returns the address to check, and how. A registered address is checked in place; the manifest of a file is
 // checked as signpost serve would send it, and its feeds wherever the page sends requests.
-func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions, err error) {
+func (s *Studio) checkOptions(c call, in checking) (address string, opts client.CheckOptions, err error) {
 	src := c.src
-	v := src.version(c.Version)
+	v := src.version(in.Version)
 	if v == nil && src.address == nil {
 		return "", opts, errors.New("there is no manifest to check yet: fix the errors first")
 	}
-	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values), Follow: cmp.Or(c.Links, -1)}
-	opts.SkipProbes = c.Send == sendSample // samples say nothing about the feeds
+	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values), Follow: cmp.Or(in.Links, -1)}
+	opts.SkipProbes = in.Send == sendSample // samples say nothing about the feeds
 	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
 		file := definition.ParseManifest("manifest", body)
 		for _, v := range file.Readable(nil) {
@@ -76,24 +89,24 @@ func (s *Studio) checkOptions(c call) (address string, opts client.CheckOptions,
 		}
 		return m, definition.Lint(file)
 	}
-	for url, values := range c.Endpoints {
+	for url, values := range in.Endpoints {
 		opts.Endpoints[url] = values.given()
 	}
-	if c.Schema != nil {
-		if opts.FeedSchema, err = s.opts.FeedSchema(c.Schema.Name, []byte(c.Schema.Text)); err != nil {
+	if in.Schema != nil {
+		if opts.FeedSchema, err = s.opts.FeedSchema(in.Schema.Name, []byte(in.Schema.Text)); err != nil {
 			return "", opts, invalid(err, "Choose another file, or remove it from the options.")
 		}
 	}
 	for _, other := range c.view.sources {
 		for _, registered := range other.Versions {
-			if other != src || registered.Name != c.Version {
+			if other != src || registered.Name != in.Version {
 				opts.Registered = append(opts.Registered, registered.manifest)
 			}
 		}
 	}
 	var origin *url.URL
-	if c.Send == sendOrigin {
-		if origin, err = parseOrigin(c.To); err != nil {
+	if in.Send == sendOrigin {
+		if origin, err = parseOrigin(in.To); err != nil {
 			return "", opts, err
 		}
 	}

@@ -1,4 +1,4 @@
 package studio
 
-// IsPublic is tested by itself: with a mistake in it, a test would call other machines.
-var IsPublic = isPublic
+// MayLoad is tested by itself: with a mistake in it, a test would call other machines.
+var MayLoad = mayLoad

@@ -8,10 +8,18 @@ import (
 	sources "signpost/internal/source"
 )
 
+// fixing is the body of fix: the finding to fix.
+type fixing struct {
+	about
+	Rule   string `json:"rule"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
 // fix applies the fix of a finding to the file on disk. The page then updates as if an editor had saved it.
-func (s *Studio) fix(c call) (any, error) {
+func (s *Studio) fix(c call, in fixing) (any, error) {
 	i := slices.IndexFunc(c.src.Findings, func(f finding) bool {
-		return f.Rule == c.Rule && f.Line == c.Line && f.Column == c.Column && f.Fix != nil
+		return f.Rule == in.Rule && f.Line == in.Line && f.Column == in.Column && f.Fix != nil
 	})
 	switch {
 	case i < 0:

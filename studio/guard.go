@@ -1,9 +1,12 @@
 package studio
 
 import (
+	"crypto/subtle"
+	"html/template"
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,7 +29,8 @@ func ownOrigins(listen netip.AddrPort) map[string]bool {
 
 // guard rejects every request that does not come from the user. Another site can make the browser send requests here:
 // with a form or script, which Origin and Sec-Fetch-Site reveal, or with a domain name that resolves to loopback (DNS
-// rebinding), which Host reveals.
+// rebinding), which Host reveals. Another user of this machine can send any request, but does not have the token. The page
+// itself opens from a link anywhere: it has nothing in it before its cookie was seen.
 func (s *Studio) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -37,17 +41,91 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 
-		origin := r.Header.Values("Origin")
-		site := r.Header.Values("Sec-Fetch-Site")
-		switch {
+		switch token := r.URL.Query().Get("token"); {
 		case !s.origins["http://"+strings.ToLower(r.Host)]:
 			refuse(w, failed(http.StatusMisdirectedRequest, "The studio does not answer for this host.", "Open the address that signpost studio printed."))
-		case len(origin) > 1 || len(origin) == 1 && !s.origins[strings.ToLower(origin[0])],
-			len(site) > 1 || len(site) == 1 && site[0] != "same-origin" && site[0] != "none": // none means that the user typed the address
+		case !s.fromHere(r) && !isVisit(r):
 			refuse(w, failed(http.StatusForbidden, "The studio rejects requests from other sites.",
 				"Type the address into the browser, or open it from the terminal."))
-		default:
+		case s.opts.Token != "" && r.URL.Path == "/" && s.isToken(token):
+			http.SetCookie(w, &http.Cookie{
+				Name: s.cookie, Value: token, Path: "/", MaxAge: cookieAge, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+			})
+			h.Set("Cache-Control", "no-store")
+			http.Redirect(w, r, "/", http.StatusSeeOther) // the browser keeps what is behind the #
+		case s.isAsset(r.URL.Path) || s.isToken(token) || s.hasCookie(r):
 			next.ServeHTTP(w, r)
+		case r.URL.Path == "/":
+			s.serveLocked(w)
+		default:
+			refuse(w, failed(http.StatusUnauthorized, "This browser may not use the studio.", openPrinted))
 		}
 	})
 }
+
+const openPrinted = "Open the address that signpost studio printed: it has a token, with which this browser may use the page."
+
+// cookieAge is how long a browser that has opened the address with the token may use the page, in seconds: a year.
+const cookieAge = 365 * 24 * 60 * 60
+
+// fromHere reports whether a request comes from the page, from the address bar, or from a program.
+func (s *Studio) fromHere(r *http.Request) bool {
+	origin := r.Header.Values("Origin")
+	site := r.Header.Values("Sec-Fetch-Site")
+	if len(origin) > 1 || len(origin) == 1 && !s.origins[strings.ToLower(origin[0])] {
+		return false
+	}
+	// None means that the user typed the address.
+	return len(site) == 0 || len(site) == 1 && (site[0] == "same-origin" || site[0] == "none")
+}
+
+// isVisit reports whether a link somewhere else was followed to the page: not in a frame, and not to the API.
+func isVisit(r *http.Request) bool {
+	one := func(name, value string) bool { return slices.Equal(r.Header.Values(name), []string{value}) }
+	return r.Method == http.MethodGet && r.URL.Path == "/" && len(r.Header.Values("Origin")) == 0 &&
+		len(r.Header.Values("Sec-Fetch-Site")) == 1 && one("Sec-Fetch-Mode", "navigate") && one("Sec-Fetch-Dest", "document")
+}
+
+// isToken compares in constant time. Without a token in the options, anything will do.
+func (s *Studio) isToken(text string) bool {
+	return s.opts.Token == "" || subtle.ConstantTimeCompare([]byte(text), []byte(s.opts.Token)) == 1
+}
+
+// hasCookie reports whether one of the cookies is that of this studio: another program on this host may have set more.
+func (s *Studio) hasCookie(r *http.Request) bool {
+	return slices.ContainsFunc(r.CookiesNamed(s.cookie), func(c *http.Cookie) bool { return s.isToken(c.Value) })
+}
+
+// isAsset reports whether a path is that of a file of the page, which has nothing of the user in it.
+func (s *Studio) isAsset(path string) bool {
+	_, ok := s.assets[path]
+	return ok && path != "/"
+}
+
+// serveLocked says how to get in.
+func (s *Studio) serveLocked(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusUnauthorized)
+	locked.Execute(w, "http://"+s.opts.Listen.String()+"/?token=…")
+}
+
+var locked = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>Signpost studio</title>
+  <link rel="icon" href="/signpost.svg" type="image/svg+xml">
+  <link rel="stylesheet" href="/base.css">
+</head>
+<body>
+  <main class="blank">
+    <h1>Open the studio from your terminal</h1>
+    <p>Go to the address that <code>signpost studio</code> printed there: <code>{{.}}</code></p>
+    <p>The token in it lets this browser use the page, and nobody else on this machine. After that, links like this one open.</p>
+  </main>
+</body>
+</html>
+`))

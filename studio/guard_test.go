@@ -75,6 +75,56 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestGuardToken checks who gets in with a token in the options, and what links from elsewhere lead to.
+func TestGuardToken(t *testing.T) {
+	t.Parallel()
+	s := testkit.Must(studio.New(studio.Options{Listen: netip.MustParseAddrPort("127.0.0.1:8079"), Token: "s3cret"}))(t)
+	show(s, feedsYAML)
+	const cookie = "signpost-studio-8079=s3cret"
+	visit := http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
+	with := func(h http.Header, name string, values ...string) http.Header {
+		h = maps.Clone(h)
+		h[name] = values
+		return h
+	}
+	in := http.Header{"Cookie": {cookie}}
+	for _, test := range []struct {
+		name, request string
+		header        http.Header
+		status        int
+	}{
+		{"the address that is printed", "GET /?token=s3cret", nil, 303},
+		{"the same in a chat", "GET /?token=s3cret", visit, 303},
+		{"another token", "GET /?token=guessed", nil, 401},
+		{"no token", "GET /", nil, 401},
+		{"with the cookie", "GET /", in, 200},
+		{"the cookie of another program besides", "GET /", http.Header{"Cookie": {"signpost-studio-8079=other; " + cookie}}, 200},
+		{"the cookie of another port", "GET /", http.Header{"Cookie": {"signpost-studio-8080=s3cret"}}, 401},
+		{"a script of the page", "GET /studio.js", nil, 200},
+		{"a link from elsewhere", "GET /", with(visit, "Cookie", cookie), 200},
+		{"a link from elsewhere in a new browser", "GET /", visit, 401},
+		{"a frame elsewhere", "GET /", with(with(visit, "Cookie", cookie), "Sec-Fetch-Dest", "iframe"), 403},
+		{"a script elsewhere", "GET /", with(with(visit, "Cookie", cookie), "Sec-Fetch-Mode", "cors"), 403},
+		{"a form elsewhere", "POST /", with(with(visit, "Cookie", cookie), "Origin", "https://evil.example"), 403},
+		{"a link to the API", "GET /api/state", with(visit, "Cookie", cookie), 403},
+		{"a link to a manifest", "GET /films/v1/endpoints-manifest", with(visit, "Cookie", cookie), 403},
+		{"the API", "GET /api/state", in, 200},
+		{"a program with the token", "GET /api/state?token=s3cret", nil, 200},
+		{"another user's program", "GET /api/state", nil, 401},
+		{"another user's program that writes", "POST /api/fix", nil, 401},
+		{"a manifest for another user", "GET /films/v1/endpoints-manifest", nil, 401},
+		{"a manifest", "GET /films/v1/endpoints-manifest", in, 200},
+	} {
+		method, path, _ := strings.Cut(test.request, " ")
+		w := send(s, httptest.NewRequest(method, path, strings.NewReader("{}")), "127.0.0.1:8079", test.header)
+		testkit.Equal(t, test.name, w.Code, test.status)
+		checkHeaders(t, w.Header())
+		if w.Code >= 400 && (strings.Contains(w.Body.String(), "s3cret") || strings.Contains(w.Body.String(), "Episodes")) {
+			t.Errorf("%s: the response has what is secret: %s", test.name, w.Body)
+		}
+	}
+}
+
 // TestGuardAcceptsTheUser opens the page by every address that it has.
 func TestGuardAcceptsTheUser(t *testing.T) {
 	t.Parallel()

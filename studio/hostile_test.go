@@ -179,6 +179,10 @@ window.done = true;
 	testkit.Equal(t, "another site could read", p.eval("window.read"), "")
 	testkit.Equal(t, "registered", sourceIDs(t, address), []string{"feeds.yaml"})
 
+	// A link on it opens the page, as from a chat.
+	p.eval(fmt.Sprintf(`location.href = %s`, quoteJS(address+"/#/map")))
+	p.wait(`document.querySelector(".frame.show-map")`)
+
 	p.do(chromedp.Navigate(strings.Replace(address, "127.0.0.1", rebound, 1)))
 	p.waitText("body", "The studio does not answer for this host.")
 }

@@ -113,11 +113,17 @@ func (x *overlap) match(feed, preferred string) matched {
 	}
 }
 
+// matching is the body of match.
+type matching struct {
+	Source string   `json:"source"` // preferred where several declare the same URL
+	Feeds  []string `json:"feeds"`
+}
+
 // match finds the endpoints that answer for the given feeds, among everything registered.
-func (s *Studio) match(c call) (any, error) {
+func (s *Studio) match(c call, in matching) (any, error) {
 	out := []matched{}
-	for _, feed := range c.Feeds {
-		found := c.view.overlap.match(strings.TrimSpace(feed), c.Source)
+	for _, feed := range in.Feeds {
+		found := c.view.overlap.match(strings.TrimSpace(feed), in.Source)
 		if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
 			found.Problem = "A feed URL starts with https:// or http://."
 		}

@@ -9,10 +9,14 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
+	"signpost"
+	"signpost/host"
 	"signpost/internal/httpurl"
 )
 
@@ -27,20 +31,48 @@ const (
 	maxPictureRedirects = 3
 )
 
-func isPublic(addr netip.Addr) bool {
-	addr = addr.Unmap()
-	return addr.IsGlobalUnicast() && !addr.IsPrivate()
+// special are the address blocks of the IANA registries that are not on the internet, or lead to other addresses: shared and
+// private networks, documentation, benchmarks, NAT64, 6to4, and what is reserved.
+var special = prefixes("0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 " +
+	"192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 " +
+	"2001::/23 2001:db8::/32 2002::/16 3fff::/20")
+
+// internet6 is the part of IPv6 from which addresses on the internet come.
+var internet6 = netip.MustParsePrefix("2000::/3")
+
+func prefixes(text string) (all []netip.Prefix) {
+	for _, prefix := range strings.Fields(text) {
+		all = append(all, netip.MustParsePrefix(prefix))
+	}
+	return all
 }
 
-// picture fetches a picture of a response. It accepts only raster images: SVG can contain scripts. A feed from the internet
-// must not make this machine call addresses of its own network, only one that is local itself.
-func (s *Studio) picture(c call) (any, error) {
+// isPublic reports whether an address is on the internet.
+func isPublic(addr netip.Addr) bool {
+	addr = addr.Unmap().WithZone("")
+	if addr.Is6() && !internet6.Contains(addr) {
+		return false
+	}
+	return addr.IsValid() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// mayLoad reports whether a picture of a feed may be loaded from a host at an address: a feed must not make this machine call
+// other machines of its network, or other services on it. The feed's own host was called already.
+func mayLoad(feedHost, pictureHost string, at netip.Addr) bool {
+	if strings.Contains(pictureHost, ":") {
+		pictureHost = "[" + pictureHost + "]" // as in a URL
+	}
+	return host.Equal(feedHost, pictureHost) || isPublic(at)
+}
+
+// picture fetches a picture of a response. It accepts only raster images: SVG can contain scripts.
+func (s *Studio) picture(c call, _ nothing) (any, error) {
 	query := c.r.URL.Query()
 	u, err := url.Parse(query.Get("url"))
 	if err != nil || checkTarget(u) != nil {
 		return nil, errors.New("this is not the URL of a picture")
 	}
-	body, err := s.fetchPicture(c.r.Context(), u, query.Get("local") == "true")
+	body, err := s.fetchPicture(c.r.Context(), u, signpost.CutURL(query.Get("feed")).Hostname())
 	if err != nil {
 		return nil, failed(http.StatusBadGateway, sentence(err.Error()), "")
 	}
@@ -68,7 +100,7 @@ func pictureType(body []byte) string {
 	return ""
 }
 
-func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]byte, error) {
+func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, feedHost string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, pictureTimeout)
 	defer cancel()
 	req := (&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{"Accept": {"image/*"}}}).WithContext(ctx)
@@ -77,16 +109,20 @@ func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, local bool) ([]by
 		transport = given.Clone()
 	}
 	defer transport.CloseIdleConnections()
-	if !local {
+	transport.Proxy = nil
+	transport.DialContext = func(ctx context.Context, network, target string) (net.Conn, error) {
+		name, _, err := net.SplitHostPort(target)
+		if err != nil {
+			return nil, err
+		}
 		// The address of a name is only known when it is dialled.
 		dialer := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
-			if at, err := netip.ParseAddrPort(address); err != nil || !isPublic(at.Addr()) {
-				return errors.New("the picture is on this machine or in its network, and the feed is not")
+			if at, err := netip.ParseAddrPort(address); err != nil || !mayLoad(feedHost, name, at.Addr()) {
+				return errors.New("the picture is on this machine or in its network, but not on the host of the feed")
 			}
 			return nil
 		}}
-		transport.DialContext = dialer.DialContext
-		transport.Proxy = nil
+		return dialer.DialContext(ctx, network, target)
 	}
 	httpClient := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		if len(via) > maxPictureRedirects {

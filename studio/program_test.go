@@ -16,14 +16,19 @@ import (
 	"signpost/internal/testkit"
 )
 
-// startProgram runs signpost studio on a file.
-func startProgram(t testing.TB, listen, path string, args ...string) (stop func()) {
+// startProgram runs signpost studio on a file, and returns the address that it prints.
+func startProgram(t testing.TB, listen, path string, args ...string) (address string, stop func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"studio", filepath.Base(path), "--listen", listen}, args...)...)
 	cmd.Dir = filepath.Dir(path)
-	cmd.Env = append(os.Environ(), runProgram+"=1")
+	cmd.Env = append(os.Environ(), runProgram+"=1", "XDG_CONFIG_HOME="+filepath.Join(filepath.Dir(path), ".config"))
 	p := testkit.Start(t, listen, cmd)
-	return func() {
+	testkit.Eventually(t, "the address is printed", func() bool {
+		_, printed, _ := strings.Cut(p.Log.String(), "Studio: ")
+		address, _, _ = strings.Cut(printed, "\n")
+		return address != ""
+	})
+	return address, func() {
 		t.Helper()
 		testkit.OK(t, p.Process.Signal(syscall.SIGTERM)) // as a terminal does
 		<-p.Done
@@ -53,8 +58,8 @@ func TestPageFollowsTheFile(t *testing.T) {
 		}
 	}
 	listen := testkit.FreeAddress(t)
-	stop := startProgram(t, listen, path, "--host", "feeds.example.com")
-	p := openTab(t, "http://"+listen+published)
+	address, stop := startProgram(t, listen, path, "--host", "feeds.example.com")
+	p := openTab(t, address+published)
 	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
 	p.typeInto(field("Query"), "owl")
 	p.typeInto(field("token"), "s3cret")
@@ -136,8 +141,8 @@ func TestPageSurvivesARestart(t *testing.T) {
 		`"modifiers":[{"id":"l","name":"Limit","params":[{"key":"limit","ui":{"label":"Limit"},"schema":{"type":"number","default":20}}]}]`))
 	path, write := writeFile(t, feedsYAML)
 	listen := testkit.FreeAddress(t)
-	stop := startProgram(t, listen, path)
-	p := openTab(t, "http://"+listen+published)
+	address, stop := startProgram(t, listen, path)
+	p := openTab(t, address+published)
 	p.waitText("#endpoint-name", "Feeds")
 	p.setHost("feeds.example.com")
 	p.waitURL("https://feeds.example.com/v1/feeds?page=0&hd=false")
@@ -157,7 +162,7 @@ func TestPageSurvivesARestart(t *testing.T) {
 	p.press(kb.Escape)
 	p.wait(`document.querySelector("#send").ariaDisabled === "true"`)
 	p.wait(`document.querySelector("#offline").getBoundingClientRect().bottom < innerHeight`)
-	stop = startProgram(t, listen, path)
+	_, stop = startProgram(t, listen, path)
 	p.wait(`!document.querySelector("#offline")`)
 	p.waitText("#endpoint-name", "Ten")
 	p.waitURL("https://feeds.example.com/v1/10?limit=77")
@@ -202,8 +207,8 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
   "https://{{host}}/v2/a": {name: A, method: post, mime_type: application/json, context_obj: [{key: k, type: ctx}]},
   "https://{{host}}/v2/a/b": {name: B, method: post, mime_type: application/json}}}}`)
 	listen := testkit.FreeAddress(t)
-	stop := startProgram(t, listen, path, "--host", "feeds.example.com", "--send-to", service.URL)
-	p := openTab(t, "http://"+listen)
+	address, stop := startProgram(t, listen, path, "--host", "feeds.example.com", "--send-to", service.URL)
+	p := openTab(t, address)
 	p.waitText("#endpoint-name", "Shows")
 	row := func(status, text string) string {
 		return fmt.Sprintf(`[...document.querySelectorAll("#results li")].some((l) => l.querySelector(".badge").textContent === %s && l.innerText.replace(/\s+/g, " ").includes(%s))`, quoteJS(status), quoteJS(text))

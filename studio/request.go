@@ -24,6 +24,16 @@ const (
 	sendSample    = "sample"    // not at all: the studio generates a response
 )
 
+// filled is the body of compose: what is filled in for an endpoint, and how to send it.
+type filled struct {
+	about
+	Endpoint string `json:"endpoint"` // its key
+	values
+	Modifiers map[string]string `json:"modifiers"` // by the key of the param
+	Send      string            `json:"send"`      // one of the ways above; empty means sendPublished
+	To        string            `json:"to"`        // the origin for sendOrigin
+}
+
 // draft is the request that an app would send, as far as it is filled in.
 type draft struct {
 	Method   string    `json:"method"`
@@ -54,8 +64,8 @@ type missing struct {
 	Context bool   `json:"context"` // a required context key: the request can be sent without it
 }
 
-func (s *Studio) compose(c call) (any, error) {
-	d, err := compose(c)
+func (s *Studio) compose(c call, in filled) (any, error) {
+	d, err := compose(c, in)
 	if err != nil {
 		return nil, err
 	}
@@ -73,11 +83,11 @@ func (s *Studio) compose(c call) (any, error) {
 // compose returns the draft of a request. Package client builds it, so it is what an app sends; missing values are
 // omitted or shown as placeholders. If the feed belongs to another endpoint, an app would send a different request, and
 // the draft says whose.
-func compose(c call) (draft, error) {
-	d := draft{version: c.src.version(c.Version), Snippets: []snippet{}, Problems: []missing{}}
+func compose(c call, in filled) (draft, error) {
+	d := draft{version: c.src.version(in.Version), Snippets: []snippet{}, Problems: []missing{}}
 	if d.version != nil {
 		for i, e := range d.version.Endpoints {
-			if e.Key == c.Endpoint {
+			if e.Key == in.Endpoint {
 				d.endpoint, d.foreign = d.version.manifest.Endpoints[i], e.Foreign
 			}
 		}
@@ -86,14 +96,14 @@ func compose(c call) (draft, error) {
 	if e.URL == "" {
 		return d, failed(http.StatusNotFound, "This endpoint is no longer in the manifest.", "Choose another one.")
 	}
-	if c.Send == sendOrigin && !d.foreign {
+	if in.Send == sendOrigin && !d.foreign {
 		var err error
-		if d.to, err = parseOrigin(c.To); err != nil {
+		if d.to, err = parseOrigin(in.To); err != nil {
 			return d, err
 		}
 	}
 	d.Method, d.URL = strings.ToUpper(e.Method), e.URL
-	values := d.usable(c.request)
+	values := d.usable(in)
 	relaxed := e.Clone() // what is missing is a problem already
 	for i := range relaxed.ContextObj {
 		relaxed.ContextObj[i].Required = false
@@ -141,7 +151,7 @@ func (d *draft) blocked(without bool) bool {
 }
 
 // usable returns what a request can be built from. The rest becomes problems.
-func (d *draft) usable(in request) client.Call {
+func (d *draft) usable(in filled) client.Call {
 	e := d.endpoint
 	call := client.Call{Params: make(map[string]string), Modifiers: make(map[string]string), Context: make(map[string]any)}
 	problem := func(field, message string, context bool) {

@@ -95,12 +95,14 @@ func TestSend(t *testing.T) {
 		case "/binary":
 			w.Header().Set("Content-Type", "image/png")
 			w.Write([]byte{0xff, 0xfe})
+		case "/latin1":
+			io.WriteString(w, "{\"a\":\"caf\xe9\"}")
 		case "/long":
 			io.WriteString(w, strings.Repeat("日", client.MaxAnswer))
 		}
 	})
 	endpoints := "versions:\n  v1:\n    endpoints:\n"
-	for _, url := range []string{feeds.URL + "/moved", feeds.URL + "/binary", feeds.URL + "/long", "http://127.0.0.1:1/down"} {
+	for _, url := range []string{feeds.URL + "/moved", feeds.URL + "/latin1", feeds.URL + "/binary", feeds.URL + "/long", "http://127.0.0.1:1/down"} {
 		endpoints += fmt.Sprintf("      %s: {name: X, method: get, mime_type: application/json}\n", url)
 	}
 	endpoints += fmt.Sprintf("      %s/post: {name: X, method: post, mime_type: application/json, context_obj: [{key: k, type: bodyParam, required: true}]}\n", feeds.URL)
@@ -110,6 +112,7 @@ func TestSend(t *testing.T) {
 	}
 	for url, want := range map[string]string{
 		feeds.URL + "/post": `200 {"k":"é"} []`, feeds.URL + "/binary": "200  [The manifest declares application/json, but the response has image/png. The response is not text, so it is not shown.]",
+		feeds.URL + "/latin1": `200 {"a":"café"} [The response is not UTF-8, so it is shown as ISO-8859-1. JSON must be UTF-8.]`,
 		feeds.URL + "/moved": "302  [The response redirects to http://127.0.0.1:1/elsewhere. Redirects are not followed by themselves: another host must not get the context keys.]",
 	} {
 		answer := expect(t, address+"/api/send", input(url, object{"k": plainText("é")}, false), 200, object{"follow": ""})
@@ -153,10 +156,10 @@ func TestSendTo(t *testing.T) {
 		expect(t, address+"/api/send", in, 422, nil)
 	}
 	in["to"] = local.URL + "/"
-	expect(t, address+"/api/send", in, 200, object{"to": local.URL, "local": true,
+	expect(t, address+"/api/send", in, 200, object{"to": local.URL,
 		"body": `{"host":"feeds.example.com","forwarded":"feeds.example.com","path":"/v1/feeds"}`})
 	in = object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://ratings.example.org/titles", "send": "origin", "to": local.URL}
-	expect(t, address+"/api/send", in, 200, object{"to": "https://ratings.example.org", "local": false})
+	expect(t, address+"/api/send", in, 200, object{"to": "https://ratings.example.org"})
 	testkit.Equal(t, "it goes", elsewhere, "https://ratings.example.org/titles")
 }
 

@@ -82,14 +82,19 @@ func (s sampleFeeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	enc.Encode(s.feed(r.URL, received, modifiers))
+	feed, err := s.feed(r.URL, received, modifiers)
+	if err != nil {
+		refuse(w, failed(http.StatusBadRequest, sentence(err.Error()), ""))
+		return
+	}
+	enc.Encode(feed)
 }
 
 // sizeKeys are the names of params that say how many entries there are on a page.
 var sizeKeys = regexp.MustCompile("(?i)limit|size|count|per_?page")
 
 // feed returns the feed that a request asks for. Whatever an editor sets changes the selection of entries.
-func (s sampleFeeds) feed(u *url.URL, received object, modifiers map[string]string) object {
+func (s sampleFeeds) feed(u *url.URL, received object, modifiers map[string]string) (object, error) {
 	hash := fnv.New32a()
 	io.WriteString(hash, u.Path)
 	start, step := int(hash.Sum32()%7), 1
@@ -100,8 +105,10 @@ func (s sampleFeeds) feed(u *url.URL, received object, modifiers map[string]stri
 			number, err := strconv.Atoi(value)
 			isNumber := p.Schema.Type == signpost.TypeNumber && err == nil
 			switch {
+			case isNumber && sizeKeys.MatchString(p.Key) && number < 0:
+				return nil, fmt.Errorf("%s is %d, and a feed cannot have fewer than 0 entries", p.Key, number)
 			case isNumber && sizeKeys.MatchString(p.Key):
-				limit = max(0, min(number, maxSampleEntries))
+				limit = min(number, maxSampleEntries)
 			case isNumber && strings.Contains(strings.ToLower(p.Key), "page"):
 				page = max(0, min(number, sampleTitles))
 			case isNumber:
@@ -128,7 +135,7 @@ func (s sampleFeeds) feed(u *url.URL, received object, modifiers map[string]stri
 	}
 	plain := *u
 	plain.RawQuery = ""
-	return object{"id": plain.String(), "title": s.endpoint.Name, "type": object{"value": "feed"}, "entry": entries, "received": received}
+	return object{"id": plain.String(), "title": s.endpoint.Name, "type": object{"value": "feed"}, "entry": entries, "received": received}, nil
 }
 
 // entry returns one entry. It has values for the placeholders of the other endpoints, and links to one of them.

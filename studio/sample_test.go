@@ -53,6 +53,8 @@ func TestSampleAnswers(t *testing.T) {
 			t.Errorf("%s does not change the response", name)
 		}
 	}
+	expect(t, address+"/api/send", object{"source": "example.yaml", "version": "v1", "endpoint": collections, "send": "sample", "modifiers": object{"limit": "-1"}},
+		200, object{"status": 400.0, "notes": []any{}})
 	for _, title := range titles(object{"limit": "6", "q": "island"}) {
 		if !strings.Contains(title, "Island") {
 			t.Errorf("a search for island finds %q", title)
@@ -69,9 +71,9 @@ func TestSampleAnswers(t *testing.T) {
 }
 
 // getPicture requests a picture of a response.
-func getPicture(t *testing.T, address string, local any, picture string) (int, http.Header, string) {
+func getPicture(t *testing.T, address string, feed any, picture string) (int, http.Header, string) {
 	t.Helper()
-	res, body := testkit.Get(t, nil, fmt.Sprintf("%s/api/picture?local=%v&url=%s", address, local, url.QueryEscape(picture)))
+	res, body := testkit.Get(t, nil, fmt.Sprintf("%s/api/picture?feed=%v&url=%s", address, feed, url.QueryEscape(picture)))
 	return res.StatusCode, res.Header, body
 }
 
@@ -105,7 +107,7 @@ func TestPictures(t *testing.T) {
 	for path, want := range map[string]int{
 		"/ok.png": 200, "/moved.png": 200, "/script.png": 415, "/vector.svg": 415, "/huge.png": 502, "/loop.png": 502, "/out.png": 502, "/missing.png": 502,
 	} {
-		status, header, body := getPicture(t, address, answer["local"], service.URL+path)
+		status, header, body := getPicture(t, address, answer["to"], service.URL+path)
 		if status != want || status == 200 && header.Get("Content-Type") != "image/png" {
 			t.Errorf("%s: status %d, not %d: %s", path, status, want, body)
 		}
@@ -113,22 +115,38 @@ func TestPictures(t *testing.T) {
 	}
 
 	for _, bad := range []string{"javascript:alert(1)", "file:///etc/passwd", ""} {
-		status, _, _ := getPicture(t, address, true, bad)
+		status, _, _ := getPicture(t, address, service.URL, bad)
 		testkit.Equal(t, bad, status, 422)
 	}
 
-	// A feed from the internet must not make this machine send requests to itself, or to its network.
+	// A feed must not make this machine send requests to itself, or to its network, unless it is from there itself.
 	asked.Store(0)
+	elsewhere := strings.Replace(service.URL, "127.0.0.1", "127.0.0.2", 1)
+	for _, feed := range []string{"", "https://feeds.example.com", elsewhere} {
+		status, _, _ := getPicture(t, address, feed, service.URL+"/ok.png")
+		testkit.Equal(t, "status for a feed at "+feed, status, 502)
+	}
 	for _, picture := range []string{service.URL + "/ok.png", strings.Replace(service.URL, "127.0.0.1", "localhost", 1) + "/ok.png", "http://[::1]:1/a.png"} {
-		if status, _, body := getPicture(t, address, false, picture); status != 502 || !strings.Contains(body, "in its network") {
+		if status, _, body := getPicture(t, address, "https://feeds.example.com", picture); status != 502 || !strings.Contains(body, "in its network") {
 			t.Errorf("%s: status %d: %s", picture, status, body)
 		}
 	}
 	testkit.Equal(t, "requests to the local service", asked.Load(), int64(0))
-	for ip, public := range map[string]bool{
-		"127.0.0.1": false, "::1": false, "0.0.0.0": false, "169.254.169.254": false, "10.0.0.1": false, "172.16.0.1": false, "192.168.1.1": false,
-		"fd00::1": false, "fe80::1": false, "::ffff:10.0.0.1": false, "93.184.215.14": true, "2606:4700::1": true,
+	const feed = "feeds.example.com"
+	for public, ips := range map[bool]string{
+		true: "93.184.215.14 8.8.8.8 100.63.255.255 100.128.0.1 198.17.0.1 198.20.0.1 192.0.1.1 223.255.255.1 2606:4700::1 2a00:1450::1",
+		false: "127.0.0.1 ::1 0.0.0.0 0.1.2.3 :: 169.254.169.254 10.0.0.1 172.16.0.1 172.31.0.1 192.168.1.1 100.64.0.1 100.127.0.1 192.0.0.1 192.0.0.170 " +
+			"192.0.2.1 192.88.99.1 198.18.0.1 198.19.255.1 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 fd00::1 fe80::1 fe80::1%eth0 " +
+			"ff02::1 fec0::1 ::ffff:10.0.0.1 ::ffff:127.0.0.1 ::127.0.0.1 64:ff9b::7f00:1 64:ff9b:1::1 100::1 2001::1 2001:db8::1 2002:7f00:1::1 3fff::1 5f00::1",
 	} {
-		testkit.Equal(t, ip, studio.IsPublic(netip.MustParseAddr(ip)), public)
+		for _, ip := range strings.Fields(ips) {
+			at := netip.MustParseAddr(ip)
+			testkit.Equal(t, ip, studio.MayLoad(feed, "pictures.example.net", at), public)
+			testkit.Equal(t, ip+" without a feed", studio.MayLoad("", "", at), public)
+			testkit.Equal(t, ip+", the feed's own host", studio.MayLoad(feed, "Feeds.Example.com.", at), true)
+		}
 	}
+	loopback := netip.MustParseAddr("127.0.0.1")
+	testkit.Equal(t, "another name of the feed's host", studio.MayLoad("localhost", "127.0.0.1", loopback), false)
+	testkit.Equal(t, "IPv6", studio.MayLoad("[::1]", "::1", netip.MustParseAddr("::1")), true)
 }

@@ -28,6 +28,10 @@ type Options struct {
 	// Listen is the address that the handler is reached at. Requests for another host are rejected.
 	Listen netip.AddrPort
 
+	// Token is what a browser must have to use the page: it is in the address that the user opens, and in a cookie from then
+	// on. Empty lets every program on this machine in.
+	Token string
+
 	// Host replaces {{host}} in the manifests of files unless a tab asks for another. Empty means DefaultHost.
 	Host string
 
@@ -57,6 +61,7 @@ type Studio struct {
 	assets   map[string][]byte // the files of the page, by route
 	build    string            // a hash of them
 	instance string            // changes with every start
+	cookie   string            // the name of the one with the token: browsers send it to all ports of a host
 	handler  http.Handler
 
 	mu      sync.Mutex
@@ -72,7 +77,8 @@ func New(opts Options) (*Studio, error) {
 		return nil, fmt.Errorf("listen address %q is not on loopback", opts.Listen)
 	}
 	s := &Studio{
-		opts: opts, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1, views: make(map[string]*view),
+		opts: opts, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1,
+		cookie: fmt.Sprintf("signpost-studio-%d", opts.Listen.Port()), views: make(map[string]*view),
 		changed: make(chan struct{}),
 	}
 	s.assets, s.build = loadAssets()
@@ -93,20 +99,20 @@ func (s *Studio) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Studio) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/events", s.serveEvents)
-	mux.HandleFunc("GET /api/state", s.api(s.state))
-	mux.HandleFunc("GET /api/picture", s.api(s.picture))
-	mux.HandleFunc("POST /api/register", s.api(s.register))
-	mux.HandleFunc("POST /api/match", s.api(s.match))
-	mux.HandleFunc("POST /api/update", s.about(s.update))
-	mux.HandleFunc("POST /api/remove", s.about(s.remove))
-	mux.HandleFunc("POST /api/compose", s.about(s.compose))
-	mux.HandleFunc("POST /api/send", s.about(s.send))
-	mux.HandleFunc("POST /api/changes", s.about(s.changes))
-	mux.HandleFunc("POST /api/accept", s.about(s.accept))
-	mux.HandleFunc("POST /api/base", s.about(s.base))
-	mux.HandleFunc("POST /api/text", s.about(s.text))
-	mux.HandleFunc("POST /api/fix", s.about(s.fix))
-	mux.HandleFunc("POST /api/check", s.about(s.check))
+	mux.HandleFunc("GET /api/state", api(s, s.state))
+	mux.HandleFunc("GET /api/picture", api(s, s.picture))
+	mux.HandleFunc("POST /api/register", api(s, s.register))
+	mux.HandleFunc("POST /api/match", api(s, s.match))
+	mux.HandleFunc("POST /api/update", api(s, s.update))
+	mux.HandleFunc("POST /api/remove", api(s, s.remove))
+	mux.HandleFunc("POST /api/compose", api(s, s.compose))
+	mux.HandleFunc("POST /api/send", api(s, s.send))
+	mux.HandleFunc("POST /api/changes", api(s, s.changes))
+	mux.HandleFunc("POST /api/accept", api(s, s.accept))
+	mux.HandleFunc("POST /api/base", api(s, s.base))
+	mux.HandleFunc("POST /api/text", api(s, s.text))
+	mux.HandleFunc("POST /api/fix", api(s, s.fix))
+	mux.HandleFunc("POST /api/check", api(s, s.check))
 	mux.HandleFunc("GET /", s.serveAsset)
 	return mux
 }

@@ -38,7 +38,10 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
-			env.Setenv("ADDR", testkit.FreeAddress(t))
+			address := testkit.FreeAddress(t)
+			env.Setenv("ADDR", address)
+			env.Setenv("PORT", strings.TrimPrefix(address, "127.0.0.1:"))
+			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("SIGNPOST_TIMEOUT", testkit.Patience.String())
 			if name := filepath.Base(env.WorkDir); !strings.Contains(name, "serve") && !strings.Contains(name, "studio") {
 				env.Setenv("PATH", plain+string(os.PathListSeparator)+env.Getenv("PATH"))

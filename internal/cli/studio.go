@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -59,8 +60,8 @@ revision, oci://HOST/REPOSITORY:TAG for pushed definitions, or the http(s) addre
 files when you save them, and you can register more addresses in it. Without an argument, it shows the built-in
 example with sample responses.
 
-The page is only available on this machine: the studio listens on loopback, and rejects requests for other hosts
-and from other sites.`,
+The page is only available on this machine, and only to you: the studio listens on loopback, rejects requests for
+other hosts and from other sites, and lets only browsers in that have opened the address with the token.`,
 		Example: `  signpost studio
   signpost studio feeds.yaml --host feeds.example.com
   signpost studio feeds.yaml --send-to http://localhost:3000
@@ -130,6 +131,11 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	}
 	defer listener.Close()
 	opts.Listen = listener.Addr().(*net.TCPAddr).AddrPort()
+	opts.Token, err = studioToken()
+	if err != nil {
+		opts.Token = rand.Text()
+		printf(c.Stderr, "The token in the address cannot be kept, so open pages end with the studio: %v\n", err)
+	}
 	page, err := studio.New(opts)
 	if err != nil {
 		return usageErrorf("--send-to: %w", err)
@@ -140,7 +146,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	go arguments.watch(ctx, reader, page)
 	page.Register(ctx, addresses...)
 
-	address := "http://" + listener.Addr().String() + "/"
+	address := "http://" + listener.Addr().String() + "/?token=" + opts.Token
 	printf(c.Stdout, "Studio: %s\n", address)
 	printf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, arguments))
 	if f.open && isTerminal(c.Stdout) {
