@@ -218,7 +218,7 @@ func field(label string) string {
 func (p *tab) focus(expression string) {
 	p.t.Helper()
 	p.wait(expression)
-	p.eval(fmt.Sprintf(`((e) => { const fold = e.closest("details"); if (fold) fold.open = true; e.focus(); })(%s)`, expression))
+	p.eval(fmt.Sprintf(`((e) => { const fold = e.closest("details:not([open])"); if (fold) fold.open = true; e.focus(); })(%s)`, expression))
 }
 
 // typeInto replaces the text of an input, key by key.

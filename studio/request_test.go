@@ -113,7 +113,7 @@ func TestSend(t *testing.T) {
 	for url, want := range map[string]string{
 		feeds.URL + "/post": `200 {"k":"é"} []`, feeds.URL + "/binary": "200  [The manifest declares application/json, but the response has image/png. The response is not text, so it is not shown.]",
 		feeds.URL + "/latin1": `200 {"a":"café"} [The response is not UTF-8, so it is shown as ISO-8859-1. JSON must be UTF-8.]`,
-		feeds.URL + "/moved": "302  [The response redirects to http://127.0.0.1:1/elsewhere. Redirects are not followed by themselves: another host must not get the context keys.]",
+		feeds.URL + "/moved":  "302  [The response redirects to http://127.0.0.1:1/elsewhere. Redirects are not followed by themselves: another host must not get the context keys.]",
 	} {
 		answer := expect(t, address+"/api/send", input(url, object{"k": plainText("é")}, false), 200, object{"follow": ""})
 		testkit.Equal(t, url, fmt.Sprint(answer["status"], " ", answer["body"], " ", answer["notes"]), want)

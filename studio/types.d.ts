@@ -34,7 +34,7 @@ type Draft = { method: string, url: string, ctx: string, decoded: string, body: 
   owner: Match | null, match: Match | null, signature: string };
 type FeedResponse = { status: number, status_text: string, url: string, method: string, to: string,
   declared: boolean, headers: [string, string][], body: string, binary: boolean, bytes: number, truncated: boolean,
-  incomplete: boolean, millis: number, sample: boolean, follow: string, local: boolean, notes: string[] };
+  incomplete: boolean, millis: number, sample: boolean, follow: string, notes: string[] };
 
 /** Sent is what was sent, as it was then. */
 type Sent = { at: Current, signature: string, limit: number | null, changed: string[] };
@@ -74,10 +74,13 @@ interface Route {
   feeds: string[]; // on the map
 }
 
+/** Shown is the state as everything but change sees it. */
+type Shown = { readonly [K in keyof State]: Readonly<State[K]> };
+
 interface State {
   connection: "connecting" | "live" | "lost";
   loaded: boolean;
-  server: { instance: string, build: string, rev: number, deployment: string, host: string, sendTo: string,
+  server: { instance: string, build: string, rev: number, deployment: string, host: string, sendTo: string, timeout: number,
     sources: Map<string, Source>, overlap: Map<string, Nesting> };
   route: Route;
   typed: Record<string, Typed>; // by endpoint
@@ -90,7 +93,7 @@ interface State {
   sentTo: Record<string, boolean>; // the destinations that the user has sent to
   draft: Draft | null;
   attention: boolean; // whether fields that lack something are marked
-  pending: { controller: AbortController, id: string, signature: string } | null;
+  pending: { controller: AbortController, id: string, signature: string, since: number } | null;
   answers: Record<string, Answer[]>; // by endpoint, the latest first
   past: number; // the id of the response before that is looked at, or 0
   picked: { answer: Answer, card: Card } | null;

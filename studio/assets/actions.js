@@ -18,7 +18,7 @@ import { refresh } from "./sync.js";
  */
 async function attempt(place, action) {
   if (state.busy[place]) return;
-  change(() => {
+  change((state) => {
     state.busy[place] = true;
     state.failures[place] = null;
   });
@@ -26,9 +26,10 @@ async function attempt(place, action) {
     await action();
   } catch (refused) {
     if (!(refused instanceof Refused)) throw refused;
-    state.failures[place] = refused.failure;
+    const { failure } = refused;
+    change((state) => { state.failures[place] = failure; });
   } finally {
-    change(() => { state.busy[place] = false; });
+    change((state) => { state.busy[place] = false; });
   }
 }
 
@@ -54,7 +55,7 @@ export function compose() {
     try {
       const draft = await call("/api/compose", filled(at));
       if (composing !== wish) return; // another is on its way, and newer
-      change(() => { state.draft = { ...draft, signature: wish }; });
+      change((state) => { state.draft = { ...draft, signature: wish }; });
       autoTimer = window.setTimeout(autoSend, state.answers[at.id] ? autoDelay : 0);
     } catch (refused) {
       if (!(refused instanceof Refused)) throw refused;
@@ -101,7 +102,7 @@ const anyBad = () => Object.values(state.bad).some(Boolean);
 export function type(kind, name, text) {
   const at = current();
   if (!at) return;
-  change(() => {
+  change((state) => {
     const typed = structuredClone(typedFor(at));
     if (text === undefined) delete typed[kind][name];
     else own(typed[kind], name, text);
@@ -117,7 +118,7 @@ export function type(kind, name, text) {
  * @param {string} to
  */
 export function typeContext(key, value, to) {
-  change(() => {
+  change((state) => {
     const { values } = contextSet();
     const here = values[to] ?? {};
     own(here, key, { text: "", json: false, ...(Object.hasOwn(here, key) ? here[key] : {}), ...value });
@@ -151,14 +152,15 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
     state.pending.controller.abort(); // what is on its way is the response to something else
   }
   if (anyBad() && !quiet) {
-    change(() => { state.attention = true; });
+    change((state) => { state.attention = true; });
     focusField(Object.keys(state.bad).find((name) => state.bad[name]) ?? "");
     return;
   }
   if (!quiet) lastSend = { at: performance.now(), signature: sent.signature };
   const controller = new AbortController();
-  const pending = { controller, id: at.id, signature: sent.signature };
-  change(() => {
+  const pending = { controller, id: at.id, signature: sent.signature, since: performance.now() };
+  const ticking = setInterval(() => change(), 1000);
+  change((state) => {
     state.pending = pending;
     if (!quiet) state.sentTo[at.id + destination(at)] = true;
   });
@@ -166,7 +168,7 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
     const response = await call("/api/send", { ...filled(at), without, follow }, { timeout: remoteTimeout, signal: controller.signal });
     keep(sent, response, null);
     if (!quiet) announce(`Response: ${response.status} ${response.status_text}`);
-    change(() => { state.attention = false; });
+    change((state) => { state.attention = false; });
     if (!quiet) after(() => byId("answer-facts")?.scrollIntoView({ block: "nearest" }));
   } catch (refused) {
     if (refused instanceof Cancelled) {
@@ -174,13 +176,14 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
     } else if (!(refused instanceof Refused)) {
       throw refused;
     } else if (refused.failure.problems?.length) {
-      change(() => { state.attention = true; });
+      change((state) => { state.attention = true; });
       if (!quiet) focusField(refused.failure.problems[0].field);
     } else {
       keep(sent, null, refused.failure);
     }
   } finally {
-    if (state.pending === pending) change(() => { state.pending = null; });
+    clearInterval(ticking);
+    if (state.pending === pending) change((state) => { state.pending = null; });
   }
 }
 
@@ -194,7 +197,7 @@ function sentNow(at) {
   const limit = Number(filled(at).modifiers.limit || NaN);
   const changed = paramsOf(at.endpoint).filter((p) => valueOf(p, typed) !== (p.default ?? ""));
   return {
-    at, signature: signature(at), limit: Number.isInteger(limit) ? limit : null,
+    at, signature: signature(at), limit: Number.isInteger(limit) && limit >= 0 ? limit : null,
     changed: changed.map((p) => `${p.label || p.key} ${valueOf(p, typed) || "not set"}`),
   };
 }
@@ -202,7 +205,7 @@ function sentNow(at) {
 /** cancel ends the request that is on its way. */
 export function cancel() {
   state.pending?.controller.abort();
-  change(() => { state.pending = null; });
+  change((state) => { state.pending = null; });
 }
 
 /** @param {Sent} sent @param {FeedResponse | null} response @param {Failure | null} failure */
@@ -215,7 +218,7 @@ function keep(sent, response, failure) {
     id: ++answersKept, at: Date.now(), sent, response, failure, json, cards,
     label: [...sent.changed.slice(0, maxLabelled), result].join(", "),
   };
-  change(() => {
+  change((state) => {
     state.answers[sent.at.id] = [answer, ...(state.answers[sent.at.id] ?? [])].slice(0, historyLength);
     state.past = 0;
     state.picked = pickedAgain(answer);
@@ -233,7 +236,7 @@ function pickedAgain(answer) {
 /** focusField puts the focus on a field, when it is there. @param {string} name */
 export function focusField(name) {
   go({ pane: "endpoint" }, { replace: true });
-  if (name.startsWith("context:")) state.open.context = true;
+  if (name.startsWith("context:")) change((state) => { state.open.context = true; });
   const selector = `[data-field="${CSS.escape(name)}"] :is(input, select, textarea)`;
   after(() => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.focus());
 }
@@ -244,14 +247,16 @@ export function focusField(name) {
  * open shows an endpoint, with the placeholders and controls that a feed of it has.
  * @param {{ source: string, version: string, key: string }} place
  * @param {string} [feed]
+ * @param {Typed} [typed] instead of a feed
  */
-export function open({ source, version, key }, feed) {
+export function open({ source, version, key }, feed, typed) {
   const target = { source, version, endpoint: key };
   const id = endpointID(target);
   const s = state.server.sources.get(source);
   const at = s && endpointsOf([s]).find((other) => other.id === id);
-  if (at && feed) state.typed[id] = bind(at.endpoint, feed);
-  change(() => {
+  change((state) => {
+    if (at && feed) state.typed[id] = bind(at.endpoint, feed);
+    if (typed) state.typed[id] = typed;
     state.picked = null;
     state.dialog = "";
     if (state.pending && state.pending.id !== id) cancel();
@@ -265,7 +270,7 @@ export function open({ source, version, key }, feed) {
 
 /** choose shows another service, in the view that is shown. @param {string} id */
 export function choose(id) {
-  change(() => { state.open["service:" + id] = true; });
+  change((state) => { state.open["service:" + id] = true; });
   go({ source: id, version: "", endpoint: "", filter: "", base: "registered", of: "" });
 }
 
@@ -274,7 +279,7 @@ export function choose(id) {
 /** @param {string} host */
 export async function setHost(host) {
   if (host.trim() === state.server.host) return;
-  change(() => { state.failures.deployment = null; });
+  change((state) => { state.failures.deployment = null; });
   go({ host: host.trim() }, { replace: true });
   await refresh();
   if (state.failures.deployment) return;
@@ -295,7 +300,7 @@ export async function flipFeature(s, name) {
 export function setOrigin(text) {
   const origin = text.trim().replace(/\/$/, "");
   const fine = /^https?:\/\/[^/?#@\s]+$/i.test(origin) && URL.canParse(origin);
-  change(() => {
+  change((state) => {
     state.failures.deployment = fine || origin === "" ? null
       : { detail: `“${origin}” is not an origin.`, hint: "Enter scheme, host and port, such as localhost on port 3000 with plain http." };
     if (fine || origin === "") state.sendTo = fine ? new URL(origin).origin : "";
@@ -307,20 +312,20 @@ export function setOrigin(text) {
 /** @param {string} address */
 export const register = (address) => attempt("register", async () => {
   const { source: id } = await call("/api/register", { address }, { timeout: remoteTimeout });
-  if (!state.registered.includes(id)) state.registered = [...state.registered, id];
+  change((state) => { state.registered = [...new Set([...state.registered, id])]; });
   await refresh();
-  change(() => { state.dialog = ""; state.open["service:" + id] = true; });
+  change((state) => { state.dialog = ""; state.open["service:" + id] = true; });
   go({ view: "preview", source: id, version: "", endpoint: "", filter: "", pane: "list" });
   announce(`Registered: ${count(state.server.sources.get(id)?.versions[0]?.endpoints.length ?? 0, "endpoint")}.`);
 });
 
 /** @param {string} id */
 export const update = (id) => attempt("source:" + id, async () => {
-  delete state.updated[id];
+  change((state) => { delete state.updated[id]; });
   await call("/api/update", { source: id }, { timeout: remoteTimeout });
   await refresh();
   const changes = state.server.sources.get(id)?.changes ?? [];
-  change(() => { state.updated[id] = { at: Date.now(), changes }; });
+  change((state) => { state.updated[id] = { at: Date.now(), changes }; });
   announce(`Updated: ${changesIn(changes)}.`);
 });
 
@@ -335,7 +340,7 @@ export function changesIn(changes) {
 /** @param {string} id */
 export const remove = (id) => attempt("remove:" + id, async () => {
   await call("/api/remove", { source: id });
-  state.registered = state.registered.filter((address) => address !== id);
+  change((state) => { state.registered = state.registered.filter((address) => address !== id); });
   await refresh();
   if (state.route.source === id) go({ source: "", version: "", endpoint: "" });
   announce("Removed.");
@@ -346,7 +351,7 @@ export const remove = (id) => attempt("remove:" + id, async () => {
 export const accept = (id) => attempt("changes", async () => {
   await call("/api/accept", { source: id });
   await refresh();
-  change(() => { state.changes = null; delete state.updated[id]; });
+  change((state) => { state.changes = null; delete state.updated[id]; });
   announce("Accepted. From now on, changes are compared with this state.");
 });
 
@@ -375,14 +380,15 @@ const asked = {};
  * @returns {State[Place]}
  */
 function load(place, wish, path, body) {
+  const there = /** @type {State[Place]} */ (state[place]);
   const signature = JSON.stringify([wish, state.server.instance, state.server.rev, state.server.deployment]);
-  if (state[place]?.signature === signature) return state[place];
+  if (there?.signature === signature) return there;
   if (asked[place] === signature || state.connection !== "live") return null;
   asked[place] = signature;
   call(path, body, { timeout: remoteTimeout }).catch((refused) => ({ failure: refused.failure })).then((result) => {
     if (asked[place] !== signature) return;
     asked[place] = "";
-    change(() => Object.assign(state, { [place]: { signature, ...result } }));
+    change((state) => Object.assign(state, { [place]: { signature, ...result } }));
   });
   return null;
 }
@@ -424,12 +430,12 @@ export async function runCheck(s, version) {
   const controller = new AbortController();
   /** @type {CheckRun} */
   const run = { source: s.id, version, results: [], done: 0, total: 0, running: true, ok: false, failure: null, controller };
-  change(() => { state.check = run; });
+  change((state) => { state.check = run; });
   try {
     await lines("/api/check", {
       source: s.id, version, send: sendOf(s), to: sendTo(), endpoints: valuesFor(s, version), links: state.checking.follow,
       schema: state.checking.schema,
-    }, controller.signal, (line) => change(() => {
+    }, controller.signal, (line) => change((state) => {
       if (line.result) run.results.push(line.result);
       if (line.total) Object.assign(run, { done: line.done, total: line.total });
       if (line.end) run.ok = line.ok;
@@ -440,6 +446,6 @@ export async function runCheck(s, version) {
     else if (refused instanceof Cancelled) run.failure = { detail: "The check was cancelled." };
     else throw refused;
   } finally {
-    change(() => { run.running = false; });
+    change((state) => { run.running = false; });
   }
 }

@@ -1,13 +1,13 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
-import { currentDraft, open, send, setOrigin } from "./actions.js";
+import { currentDraft, focusField, open, send, setOrigin } from "./actions.js";
 import { address, badge, button, byId, clock, entries, h, linkButton, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
-import { diffLines, pretty, tree } from "./json.js";
+import { diffLines, pretty, tree, valueOf } from "./json.js";
 import { copyButton, failureBox } from "./parts.js";
 import { show } from "./pictures.js";
-import { endpointID, go, own } from "./route.js";
-import { destination, sendOf, sendTo, signature } from "./select.js";
+import { go, own } from "./route.js";
+import { destination, placeOf, sendOf, sendTo, signature, typedFor } from "./select.js";
 import { call } from "./server.js";
 import { after, change, state } from "./store.js";
 
@@ -27,7 +27,7 @@ export function answerPane(at) {
     h("div", { class: "answer-head" },
       h("h2", { id: "answer-title", class: "unseen", tabindex: "-1" }, "Answer"),
       h("p", { class: "facts", id: "answer-facts", role: "status" },
-        pending ? h("span", { class: "waiting" }, "Waiting for ", value(destination(at))) : facts(at, answer)),
+        pending ? waiting(at) : facts(at, answer)),
       h("div", { class: "row tab-row" },
         tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Show the answer as", onkeydown: moveTab(tabs, tab) },
           tabs.map((name) => button({
@@ -39,6 +39,11 @@ export function answerPane(at) {
     answer ? body(at, answer, before, tab, pending) : h("div", { class: "blank", id: "answer-blank" }, pending ? "" : hint(at)));
 }
 
+/** waiting says for whom, how long already, and for how long at most. @param {Current} at */
+const waiting = (at) => [h("span", { class: "waiting" }, "Waiting for ", value(destination(at))),
+  h("span", { class: "quiet", id: "waited", "aria-hidden": "true" },
+    `${Math.floor((performance.now() - (state.pending?.since ?? 0)) / 1000)} s of at most ${state.server.timeout} s`)];
+
 /** hint says what Send would do. @param {Current} at @returns {Child} */
 const hint = (at) => {
   const draft = currentDraft();
@@ -48,6 +53,11 @@ const hint = (at) => {
       ? "Fill in the missing values to see a sample of this feed." : "Press Send to see a sample of this feed.";
   }
   if (sendOf(at.source) === "origin" && !sendTo()) return "Enter the server to send requests to, above.";
+  const lacking = draft?.problems.find((p) => p.context || p.field.startsWith("param:"));
+  if (lacking) {
+    return [h("span", {}, "This feed needs ", value(lacking.field.replace(/^\w+:/, "")), ", as an app would send it."),
+      button({ id: "fill-in", onclick: () => focusField(lacking.field) }, "Fill it in")];
+  }
   return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does."), otherPort(at)];
 };
 
@@ -202,9 +212,23 @@ const maxShortBody = 300;
 /** detailOf returns what an error says, where it says it in a sentence. @param {Answer} answer */
 function detailOf({ response, json }) {
   if (!response) return "";
-  const detail = json?.root.items.find((item) => item.name === '"detail"')?.node;
-  if (detail?.kind === "string") return String(JSON.parse(detail.text));
-  return !json && response.status >= 400 && response.body.length < maxShortBody ? response.body.trim() : "";
+  if (json) return response.status >= 400 || json.root.items.some((item) => item.name === '"detail"') ? messageIn(valueOf(json.root)) : "";
+  return response.status >= 400 && response.body.length < maxShortBody ? response.body.trim() : "";
+}
+
+// What services call the sentence in an error, the most telling first.
+const messageNames = ["detail", "message", "error_description", "msg", "error", "errors", "title", "reason"];
+
+/** messageIn returns the sentence in an error. @param {any} body @returns {string} */
+function messageIn(body) {
+  if (typeof body === "string") return body;
+  if (!body || typeof body !== "object") return "";
+  if (Array.isArray(body)) return messageIn(body[0]);
+  for (const name of messageNames) {
+    const text = Object.hasOwn(body, name) ? messageIn(body[name]) : "";
+    if (text) return text;
+  }
+  return "";
 }
 
 // The style sheet paints the pictures of sample data in so many colours.
@@ -212,7 +236,7 @@ const tints = 8;
 
 /** picture is that of a card. @param {Answer} answer @param {Card} card */
 function pictureOf({ response }, { picture, free }) {
-  const src = `/api/picture?local=${response?.local}&url=${encodeURIComponent(picture)}`;
+  const src = `/api/picture?feed=${encodeURIComponent(response?.to ?? "")}&url=${encodeURIComponent(picture)}`;
   const painted = response?.sample && picture ? ` tint-${Number(picture.match(/(\d+)\.png$/)?.[1]) % tints}` : "";
   return h("span", { class: "picture" + painted },
     picture === "" && h("span", { class: "no-picture" }, "No picture"),
@@ -226,7 +250,7 @@ function cardOf(answer, card) {
   return button({
     class: "card", "aria-pressed": String(state.picked?.card === card),
     onclick: () => {
-      change(() => { state.picked = state.picked?.card === card ? null : { answer, card }; });
+      change((state) => { state.picked = state.picked?.card === card ? null : { answer, card }; });
       after(() => document.querySelector(".card[aria-pressed='true']")?.scrollIntoView({ block: "nearest" }));
     },
   },
@@ -249,9 +273,8 @@ function pickedPanel(at, card) {
     card.links.map((link) => h("p", {},
       linkButton(() => follow(link), "Follow the link"), " ", address(link, "quiet"))),
     nested.map(({ e, params }) => h("p", {}, linkButton(() => {
-      const id = endpointID({ source: at.source.id, version: at.version.name, endpoint: e.key });
-      state.typed[id] = { params, modifiers: state.typed[id]?.modifiers ?? {} };
-      open({ source: at.source.id, version: at.version.name, key: e.key });
+      const { modifiers } = typedFor(placeOf(at.source, at.version, e));
+      open({ source: at.source.id, version: at.version.name, key: e.key }, "", { params, modifiers });
     }, "Open ", value(e.name)), " with ",
     Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
     card.links.length + nested.length === 0 && h("p", { class: "quiet" }, "This entry does not lead to another endpoint."),
@@ -261,7 +284,7 @@ function pickedPanel(at, card) {
 /** unpick closes the panel, and goes back to the entry that it was about. */
 function unpick() {
   /** @type {HTMLElement | null} */ (document.querySelector(".card[aria-pressed='true']"))?.focus();
-  change(() => { state.picked = null; });
+  change((state) => { state.picked = null; });
 }
 
 /** follow opens the endpoint that a link of an entry belongs to. @param {string} link */
@@ -274,7 +297,7 @@ async function follow(link) {
 /** past brings back the responses before. @param {Answer[]} answers @param {Answer} shown */
 const past = (answers, shown) => answers.length > 1 && h("select", {
   id: "history", class: "quietly", "aria-label": "History", value: shown === answers[0] ? "" : String(shown.id), key: "history",
-  onchange: (/** @type {any} */ event) => change(() => {
+  onchange: (/** @type {any} */ event) => change((state) => {
     state.past = event.target.value === String(answers[0].id) ? 0 : Number(event.target.value);
     state.picked = null;
   }),

@@ -65,7 +65,7 @@ const options = () => h("details", { class: "options", id: "check-options" },
     h("span", { class: "row" }, h("label", { for: "follow" }, "Links to follow"),
       h("input", {
         id: "follow", type: "number", min: 0, max: maxFollow, step: 1, value: String(state.checking.follow),
-        onchange: (/** @type {any} */ event) => change(() => {
+        onchange: (/** @type {any} */ event) => change((state) => {
           const n = Math.max(0, Math.min(maxFollow, Math.round(Number(event.target.value))));
           state.checking.follow = event.target.value === "" ? defaultFollow : n;
         }),
@@ -82,13 +82,13 @@ const options = () => h("details", { class: "options", id: "check-options" },
 async function readSchema(input) {
   const file = input.files?.[0];
   const schema = file ? { name: file.name, text: await file.text() } : null;
-  change(() => { state.checking.schema = schema; });
+  change((state) => { state.checking.schema = schema; });
 }
 
 function clearSchema() {
   const input = /** @type {HTMLInputElement | null} */ (document.getElementById("schema"));
   if (input) input.value = "";
-  change(() => { state.checking.schema = null; });
+  change((state) => { state.checking.schema = null; });
 }
 
 /** grouped puts results together that say the same, and what matters most first. @param {CheckResult[]} results */

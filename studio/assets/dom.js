@@ -123,6 +123,10 @@ function set(element, name, value, before) {
   if (name === "created") return;
   if (name.startsWith("on")) {
     element.addEventListener(name.slice(2), handle); // once, however often it is added
+  } else if (name === "open") {
+    // Where the description is as it was, somebody has just toggled it, and the event is on its way.
+    const details = /** @type {HTMLDetailsElement} */ (element);
+    if (value !== before && details.open !== Boolean(value)) details.open = Boolean(value);
   } else if (properties.has(name)) {
     const input = /** @type {any} */ (element);
     if (value === typing) return;

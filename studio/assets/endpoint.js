@@ -26,11 +26,13 @@ export function endpointPane(at) {
       count(e.modifiers.length, "modifier"), e.foreign && ", third party")], details(at)));
 }
 
-/** contextPart has the keys that the app adds. It opens by itself where one is missing. @param {Current} at */
+/** lacksKey reports whether a required key has no value. @param {Current} at */
+export const lacksKey = (at) => at.endpoint.context.some((item) =>
+  item.required && item.sent && contextValue(destination(at), item.key, true).text === "");
+
+/** contextPart has the keys that the app adds. @param {Current} at */
 function contextPart(at) {
   const { context } = at.endpoint;
-  const missing = context.some((item) => item.required && item.sent && contextValue(destination(at), item.key, true).text === "");
-  if (missing && state.open.context === undefined) state.open.context = true;
   return fold("context", [h("strong", {}, "What the app adds"), " ",
     h("span", { class: "quiet" }, `${count(context.length, "key")}: `, value(context.map((item) => item.key).join(", ")))], [
     h("p", { class: "hint" }, "Values of “", value(contextSet().name), "”",
@@ -44,7 +46,7 @@ function contextPart(at) {
 function resetAll(at, params) {
   const changed = params.filter((param) => valueOf(param, typedFor(at)) !== (param.default ?? "")).length;
   return changed > 1 && linkButton(() => {
-    change(() => { state.bad = {}; });
+    change((state) => { state.bad = {}; });
     for (const param of params) type("modifiers", param.key, undefined);
   }, "reset all");
 }
@@ -168,7 +170,7 @@ function paramRow(at, param, modifier) {
   const now = valueOf(param, typedFor(at));
   const changed = now !== (param.default ?? "") || state.bad[name];
   const reset = () => {
-    change(() => { delete state.bad[name]; });
+    change((state) => { delete state.bad[name]; });
     type("modifiers", param.key, undefined);
     const input = document.getElementById(id) ?? document.querySelector(`#${CSS.escape(id)}-group input`);
     /** @type {HTMLElement | null} */ (input)?.focus();
@@ -210,7 +212,7 @@ function control(param, now, name, id) {
         ...described(name, id),
         oninput: (/** @type {any} */ event) => {
           const bad = event.target.validity.badInput;
-          if (Boolean(state.bad[name]) !== bad) change(() => { state.bad[name] = bad; });
+          if (Boolean(state.bad[name]) !== bad) change((state) => { state.bad[name] = bad; });
           if (!bad) set(event.target.value);
         },
       });
@@ -242,7 +244,7 @@ function contextRow(at, item) {
         }),
         button({
           class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`), "aria-pressed": String(!masked),
-          onclick: () => change(() => { state.shown[item.key] = masked; }),
+          onclick: () => change((state) => { state.shown[item.key] = masked; }),
         }, masked ? "Show" : "Hide"),
         choice({ class: "small", "aria-label": plain(`Type of ${item.key}`), value: now.json ? "json" : "text" },
           (type) => typeContext(item.key, { text: now.text, json: type === "json" }, to), [["text", "text"], ["json", "JSON"]])),

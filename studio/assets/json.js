@@ -119,7 +119,7 @@ function branch(node, path, depth, last, name) {
   const shown = state.folded[path + " all"] ? items : items.slice(0, maxItems);
   const toggle = button({
     class: "fold", "aria-expanded": String(!folded), "aria-label": plain(`${name || "value"}, ${items.length} items`),
-    onclick: () => change(() => { state.folded[path] = !folded; }),
+    onclick: () => change((state) => { state.folded[path] = !folded; }),
   }, folded ? "▸" : "▾");
   if (folded) return [line(toggle, label, `${start} `, h("span", { class: "quiet" }, `${items.length}`), ` ${end}${comma}`)];
   return [
@@ -127,7 +127,7 @@ function branch(node, path, depth, last, name) {
     h("div", { class: "json-inner", key: path + " inner" },
       shown.map((item, i) => branch(item.node, `${path}/${i}`, depth + 1, i === items.length - 1, item.name)),
       shown.length < items.length
-        && linkButton(() => change(() => { state.folded[path + " all"] = true; }), `${items.length - shown.length} more`)),
+        && linkButton(() => change((state) => { state.folded[path + " all"] = true; }), `${items.length - shown.length} more`)),
     h("div", { class: "json-line", key: path + " end" }, node.closed ? end + comma : h("em", { class: "quiet" }, "cut here")),
   ];
 }

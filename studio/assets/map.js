@@ -98,7 +98,7 @@ function origins(all, matches, words) {
       && h("section", { class: "origin", key: origin, "aria-label": plain(origin) },
         h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, items))),
     shown.size > room.n && h("p", { class: "more-rows", key: "more" }, button({
-      class: "link", created: whenSeen, onclick: () => change(() => { room.n += page; }),
+      class: "link", created: whenSeen, onclick: () => change((state) => { room.n += page; }),
     }, `${shown.size - room.n} more`)),
   ];
 }
@@ -121,7 +121,7 @@ const feedForm = () => h("form", {
   class: "stack", id: "feeds-form",
   onsubmit: () => {
     const text = /** @type {HTMLTextAreaElement} */ (byId("feeds")).value;
-    go({ feeds: text.split(/\s+/).filter(Boolean).slice(0, 100) }, { replace: true });
+    go({ feeds: text.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 100) }, { replace: true });
   },
 },
 h("label", { for: "feeds" }, "Which endpoint answers for these feeds?"),

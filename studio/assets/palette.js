@@ -30,11 +30,24 @@ const items = () => [
   })),
 ];
 
-/** matching returns the items with all of the words, those whose name begins with them first. @param {string[]} words */
+/** matching returns the items with all of the words, those whose names fit them best first. @param {string[]} words */
 function matching(words) {
   const found = items().filter((item) => words.every((word) => item.all.includes(word)));
-  const first = words[0] ?? "";
-  return found.sort((a, b) => Number(b.all.startsWith(first)) - Number(a.all.startsWith(first))).slice(0, maxItems);
+  const ranked = found.map((item) => ({ item, rank: rank(item.all.split("\n", 1)[0], words) }));
+  return ranked.sort((a, b) => a.rank - b.rank).slice(0, maxItems).map(({ item }) => item);
+}
+
+/**
+ * rank is lower the better a name fits: it is what was typed, begins with it, its words do, or it has them.
+ * @param {string} name
+ * @param {string[]} words
+ */
+function rank(name, words) {
+  const text = words.join(" ");
+  const parts = name.split(/[^\p{L}\p{N}]+/u);
+  const fits = [name === text, name.startsWith(text), words.every((word) => parts.some((part) => part.startsWith(word))),
+    words.every((word) => name.includes(word)), true];
+  return fits.indexOf(true);
 }
 
 /** because says which key or modifier an item was found by, where its label does not. @param {Item} item @param {string[]} words */
@@ -65,7 +78,7 @@ export function paletteDialog() {
         const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
         if (step) {
           event.preventDefault();
-          change(() => { state.palette.at = Math.max(0, Math.min(at + step, found.length - 1)); });
+          change((state) => { state.palette.at = Math.max(0, Math.min(at + step, found.length - 1)); });
         } else if (event.key === "Escape") {
           event.preventDefault(); // which would only clear the field
           close();
@@ -87,13 +100,13 @@ export function paletteDialog() {
 
 /** @param {string} text */
 async function type(text) {
-  change(() => { state.palette = { text, at: 0, matches: [] }; });
+  change((state) => { state.palette = { text, at: 0, matches: [] }; });
   if (!isFeed(text)) return;
   const { matches } = await call("/api/match", { source: state.route.source, feeds: [text] });
-  if (state.palette.text === text) change(() => { state.palette.matches = matches; });
+  if (state.palette.text === text) change((state) => { state.palette.matches = matches; });
 }
 
 function close() {
-  change(() => { state.dialog = ""; });
+  change((state) => { state.dialog = ""; });
   byId("goto")?.focus();
 }

@@ -12,6 +12,12 @@ export const whenSeen = (node) => new IntersectionObserver((seen) => {
   if (seen.some((s) => s.isIntersecting)) node.click();
 }).observe(node);
 
+/** toggled keeps whether a part of the page is open. @param {string} id */
+export const toggled = (id) => (/** @type {any} */ event) => {
+  const now = event.target.open;
+  if (now !== Boolean(state.open[id])) change((state) => { state.open[id] = now; });
+};
+
 /**
  * fold is a part of the page that is closed at first. It stays as it is when what is in it changes.
  * @param {string} id
@@ -19,11 +25,7 @@ export const whenSeen = (node) => new IntersectionObserver((seen) => {
  * @param {Child} content
  */
 export const fold = (id, summary, content) => h("details", {
-  class: "fold-part", id, key: id, open: Boolean(state.open[id]),
-  ontoggle: (/** @type {any} */ event) => {
-    const now = event.target.open;
-    if (now !== Boolean(state.open[id])) change(() => { state.open[id] = now; });
-  },
+  class: "fold-part", id, key: id, open: Boolean(state.open[id]), ontoggle: toggled(id),
 }, h("summary", {}, summary), content);
 
 /**
@@ -66,8 +68,8 @@ export function copyButton(id, text, label) {
         done = "Not allowed";
       }
       announce(done);
-      change(() => { copied = { id, text: done }; });
-      setTimeout(() => change(() => { if (copied.id === id) copied = { id: "", text: "" }; }), 1500);
+      change((state) => { copied = { id, text: done }; });
+      setTimeout(() => change((state) => { if (copied.id === id) copied = { id: "", text: "" }; }), 1500);
     },
   }, h("span", { class: said ? "off" : "" }, label), h("span", { class: said ? "" : "off", "aria-hidden": "true" }, said || "Copied"));
 }

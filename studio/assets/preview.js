@@ -4,7 +4,7 @@ import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setH
 import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
-import { copyButton } from "./parts.js";
+import { copyButton, toggled } from "./parts.js";
 import { back, endpointID, go } from "./route.js";
 import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, version } from "./select.js";
 import { after, change, state } from "./store.js";
@@ -78,6 +78,15 @@ function problemText(at) {
   return whole ? plain(whole.message) : "";
 }
 
+/** leaveMenu closes the menu where a key, a click or the focus leaves it. @param {Event} event */
+export function leaveMenu(event) {
+  const escape = event instanceof KeyboardEvent && event.key === "Escape";
+  const inside = event.target instanceof Element && event.target.closest("#copy-menu");
+  if (!state.open.copy || (event instanceof KeyboardEvent ? !escape : inside)) return;
+  change((state) => { state.open.copy = false; });
+  if (escape) after(() => /** @type {HTMLElement | null} */ (document.querySelector("#copy-menu summary"))?.focus());
+}
+
 /** copyMenu copies the request in the syntax of a tool. @param {Current} at */
 function copyMenu(at) {
   const bad = paramsOf(at.endpoint).some((param) => state.bad["modifier:" + param.key]);
@@ -85,18 +94,15 @@ function copyMenu(at) {
   const gaps = (state.draft?.problems.length ?? 0) > 0;
   return h("details", {
     class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy),
-    ontoggle: (/** @type {any} */ event) => { state.open.copy = event.target.open; },
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key !== "Escape" || !state.open.copy) return;
-      change(() => { state.open.copy = false; });
-      after(() => /** @type {HTMLElement | null} */ (document.querySelector("#copy-menu summary"))?.focus());
-    },
-    onfocusout: (/** @type {FocusEvent} */ event) => {
-      const menu = /** @type {HTMLElement} */ (event.currentTarget);
-      if (event.relatedTarget instanceof Node && !menu.contains(event.relatedTarget)) change(() => { state.open.copy = false; });
-    },
+    ontoggle: toggled("copy"),
   },
-  h("summary", { class: "button" }, "Copy", h("span", { "aria-hidden": "true" }, " ▾")),
+  h("summary", {
+    class: "button",
+    onclick: (/** @type {Event} */ event) => { // so that the state knows before the next key
+      event.preventDefault();
+      change((state) => { state.open.copy = !state.open.copy; });
+    },
+  }, "Copy", h("span", { "aria-hidden": "true" }, " ▾")),
   h("div", { class: "menu-items" },
     snippets.map(({ name, text }) => copyButton("copy-" + name, () => text, name === "URL" ? "URL" : `as ${name}`)),
     snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ", h("code", {}, "{{name}}"), "."),
@@ -123,7 +129,7 @@ function quietLine(at) {
     at.endpoint.method === "get" && data !== "sample" && h("label", { class: "row" },
       h("input", {
         type: "checkbox", id: "auto", checked: state.auto,
-        onchange: (/** @type {any} */ event) => change(() => { state.auto = event.target.checked; }),
+        onchange: (/** @type {any} */ event) => change((state) => { state.auto = event.target.checked; }),
       }), "Send on change"));
 }
 
@@ -150,14 +156,16 @@ function hostPart(s) {
     return h("span", { class: "row", key: "host-text" }, h("span", {}, "Host: ", value(s.host)), button({
       class: "icon", id: "edit-host", "aria-label": "Change the host",
       onclick: () => {
-        state.open.host = true;
-        state.failures.deployment = null;
+        change((state) => {
+          state.open.host = true;
+          state.failures.deployment = null;
+        });
         after(() => /** @type {HTMLInputElement | null} */ (byId("host"))?.select());
       },
     }, "✎"));
   }
   const done = (/** @type {string} */ text) => {
-    state.open.host = false;
+    change((state) => { state.open.host = false; });
     after(() => byId("edit-host")?.focus());
     return setHost(text);
   };
@@ -182,7 +190,7 @@ function setPicker() {
 
 /** @param {string} id */
 function chooseSet(id) {
-  change(() => {
+  change((state) => {
     if (id === "new") {
       const next = String(Math.max(...state.sets.map((set) => Number(set.id))) + 1);
       state.sets = [...state.sets, { id: next, name: `Set ${next}`, values: {} }];
@@ -218,8 +226,8 @@ function blank(s) {
   }
   const again = v.endpoints.find((e) => e.name === lastNames[endpointID(state.route)]);
   const reopen = (/** @type {string} */ key) => {
-    state.typed[endpointID({ source: s.id, version: v.name, endpoint: key })] ??= state.typed[endpointID(state.route)];
-    open({ source: s.id, version: v.name, key });
+    const typed = [key, state.route.endpoint].map((endpoint) => state.typed[endpointID({ source: s.id, version: v.name, endpoint })]);
+    open({ source: s.id, version: v.name, key }, "", typed[0] ?? typed[1]);
   };
   return [
     title("This endpoint is gone"),

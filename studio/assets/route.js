@@ -58,7 +58,7 @@ export const endpointID = ({ source, version, endpoint }) => JSON.stringify([sou
 export function go(changes, { replace = false } = {}) {
   const from = `${state.route.view}/${state.route.pane}`;
   if (!replace && location.hash !== "") settleNow(); // what was typed belongs to the place that is left
-  change(() => Object.assign(state.route, changes));
+  change((state) => Object.assign(state.route, changes));
   const next = present();
   if (next === location.hash) return;
   if (replace || location.hash === "") {

@@ -108,9 +108,17 @@ export function follow(onState, onLost) {
     hear(message);
   };
   const lead = () => navigator.locks.request("signpost-studio-events", () => new Promise((release) => {
-    const events = new EventSource("/api/events");
-    events.addEventListener("state", (event) => tell(JSON.parse(event.data)));
-    events.addEventListener("error", () => tell({ lost: true }));
+    /** @type {EventSource} */
+    let events;
+    const listen = () => {
+      events = new EventSource("/api/events");
+      events.addEventListener("state", (event) => tell(JSON.parse(event.data)));
+      events.addEventListener("error", () => {
+        tell({ lost: true });
+        if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000); // after an answer that is no stream
+      });
+    };
+    listen();
     // A page that was left may be kept for Back, and must not keep the stream.
     addEventListener("pagehide", () => { events.close(); release(undefined); }, { once: true });
   }));

@@ -44,16 +44,15 @@ export function sidebar() {
     }, all.map((other) => service(other, other === s))),
     h("p", { key: "register" }, button({
       class: "link", id: "register-button", "aria-haspopup": "dialog",
-      onclick: () => change(() => { state.dialog = "register"; state.failures.register = null; }),
+      onclick: () => change((state) => { state.dialog = "register"; state.failures.register = null; }),
     }, "+ Register an address")));
 }
 
 /** service is a service, with its endpoints if it is unfolded. @param {Source} s @param {boolean} chosen */
 function service(s, chosen) {
   const key = "service:" + s.id;
-  if (chosen) state.open[key] ??= true; // and it stays so when another is chosen, so that nothing moves
   const unfolded = s.judged && Boolean(state.open[key]);
-  const fold = () => change(() => { state.open[key] = !unfolded; });
+  const fold = () => change((state) => { state.open[key] = !unfolded; });
   const v = unfolded ? listed(s) : undefined;
   const found = v ? matching(v) : [];
   return h("li", { key: s.id, role: "none", class: "service" + (chosen ? " chosen" : ""), "data-service": s.id },
@@ -134,7 +133,7 @@ function rows(s, v, found, current) {
       shown.map((e) => row(s, v, e, marks(e), e === chosen, e === stop)),
       found.length > n && h("li", {
         key: "more", role: "treeitem", "aria-level": 2, tabindex: "-1", class: "more-rows", created: whenSeen,
-        onclick: () => change(() => rooms.set(s.id, { of, n: n + page })),
+        onclick: () => change((state) => rooms.set(s.id, { of, n: n + page })),
       }, `${found.length - n} more`),
     ];
   });

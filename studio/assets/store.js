@@ -1,4 +1,4 @@
-// The one state of the page. Whatever changes it calls change, and the page is rendered once for all changes at a time.
+// The one state of the page. Everything reads it; change alone changes it, and the page is rendered once for all changes at a time.
 
 /** defaultFollow is how many links a check follows, as signpost check does. */
 export const defaultFollow = 20;
@@ -9,11 +9,11 @@ export const routeTexts = {
 };
 
 /** @type {State} */
-export const state = {
+const mutable = {
   connection: "connecting",
   loaded: false,
   server: {
-    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", sources: new Map(), overlap: new Map(),
+    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", timeout: 0, sources: new Map(), overlap: new Map(),
   },
   route: { view: "preview", ...routeTexts, features: {}, feeds: [] },
   typed: {},
@@ -46,6 +46,9 @@ export const state = {
   registered: [],
 };
 
+/** state is for reading: its type lets nobody else write. @type {Shown} */
+export const state = mutable;
+
 /** @type {() => void} */
 let render = () => {};
 let scheduled = false;
@@ -59,18 +62,27 @@ export function after(f) {
   change();
 }
 
-/** onChange says what renders the state. @param {() => void} f */
-export function onChange(f) {
+/** @type {(state: State) => void} */
+let tidy = () => {};
+
+/**
+ * onChange says what renders the state, and what makes it consistent before.
+ * @param {() => void} f
+ * @param {(state: State) => void} before
+ */
+export function onChange(f, before) {
   render = f;
+  tidy = before;
 }
 
-/** change renders the page soon. @param {() => void} [f] changes the state */
+/** change renders the page soon. @param {(state: State) => void} [f] changes the state */
 export function change(f) {
-  f?.();
+  f?.(mutable);
   if (scheduled) return;
   scheduled = true;
   queueMicrotask(() => {
     scheduled = false;
+    tidy(mutable);
     remember();
     render();
     const now = waiting;
@@ -99,7 +111,7 @@ function remember() {
 export function recall() {
   try {
     const { route = null, ...stored } = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");
-    Object.assign(state, stored);
+    Object.assign(mutable, stored);
     return route;
   } catch {
     return null; // There is no storage.

@@ -2,8 +2,9 @@
 
 import { choose, compose, send } from "./actions.js";
 import { button, byId, choice, h, mount, plain, whenFailed } from "./dom.js";
+import { lacksKey } from "./endpoint.js";
 import { paletteDialog } from "./palette.js";
-import { rememberName } from "./preview.js";
+import { leaveMenu, rememberName } from "./preview.js";
 import { current, judged, serviceName, source } from "./select.js";
 import { Refused } from "./server.js";
 import { sidebar } from "./sidebar.js";
@@ -15,18 +16,21 @@ import { views } from "./views.js";
 /** The endpoint whose fields are on the page. */
 let fieldsOf = "";
 
-/** forgetFields drops what was said about the fields of another endpoint: when this one is shown again, they are new. */
-function forgetFields() {
+/** tidy makes the state fit what is looked at. @param {State} state */
+function tidy(state) {
+  const s = source();
   const at = state.route.view === "preview" ? current() : null;
+  if (s) state.open["service:" + s.id] ??= true; // and it stays so when another is chosen, so that nothing moves
+  if (at && lacksKey(at)) state.open.context ??= true;
   if (at) rememberName(at);
   if ((at?.id ?? "") === fieldsOf) return;
+  // What was said about the fields of another endpoint is dropped: when that one is shown again, they are new.
   fieldsOf = at?.id ?? "";
   state.bad = {};
   state.attention = false;
 }
 
 function render() {
-  forgetFields();
   const s = source();
   document.title = plain(s ? `${serviceName(s)} · Signpost studio` : "Signpost studio");
   mount(/** @type {HTMLElement} */ (byId("app")),
@@ -61,13 +65,13 @@ function main() {
 const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelledby": "empty-title" },
   h("h2", { id: "empty-title" }, "Nothing is registered yet"),
   h("p", {}, "Register the address of a manifest, or run ", h("code", {}, "signpost studio feeds.yaml"), " to open a definition."),
-  button({ class: "primary", onclick: () => change(() => { state.dialog = "register"; }) }, "Register a manifest"));
+  button({ class: "primary", onclick: () => change((state) => { state.dialog = "register"; }) }, "Register a manifest"));
 
 /** dialog is the one that is open. @returns {Child} */
 function dialog() {
   const content = { palette: paletteDialog, register: registerDialog, set: setDialog }[state.dialog];
   if (!content) return null;
-  const close = () => change(() => {
+  const close = () => change((state) => {
     if (state.dialog === "register") state.failures.register = null; // it was about what is no longer seen
     state.dialog = "";
   });
@@ -83,7 +87,7 @@ function dialog() {
 /** failed is what becomes of the failure of anything that waited for the server. @param {unknown} error */
 function failed(error) {
   if (!(error instanceof Refused)) throw error;
-  change(() => { state.failures.page = error.failure; });
+  change((state) => { state.failures.page = error.failure; });
 }
 whenFailed(failed);
 
@@ -98,6 +102,8 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+for (const kind of ["keydown", "pointerdown", "focusin"]) document.addEventListener(kind, leaveMenu);
+
 byId("skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   byId("main")?.focus();
@@ -107,7 +113,7 @@ addEventListener("popstate", () => arrive(false));
 
 const last = recall();
 const reloaded = performance.getEntriesByType("navigation").some((entry) => "type" in entry && entry.type === "reload");
-if (last && reloaded) Object.assign(state.route, last);
+if (last && reloaded) change((state) => Object.assign(state.route, last));
 else arrive(true);
-onChange(render);
+onChange(render, tidy);
 connect();

@@ -20,7 +20,7 @@ export function connect() {
     const { instance, rev } = state.server;
     if (state.connection !== "live" || message.instance !== instance || message.rev > rev) refresh();
   }, () => {
-    lost ||= window.setTimeout(() => change(() => { state.connection = "lost"; }), 1500);
+    lost ||= window.setTimeout(() => change((state) => { state.connection = "lost"; }), 1500);
   });
   refresh();
 }
@@ -40,7 +40,7 @@ async function load() {
   } catch (refused) {
     if (!(refused instanceof Refused)) throw refused;
     if (refused.failure.status === 422) { // a host that is none
-      change(() => {
+      change((state) => {
         state.failures.deployment = refused.failure;
         state.route.host = state.server.deployment ? JSON.parse(state.server.deployment).host : "";
       });
@@ -48,7 +48,10 @@ async function load() {
       window.setTimeout(refresh, 0);
       return;
     }
-    change(() => { state.connection = "lost"; });
+    change((state) => {
+      state.connection = "lost";
+      state.failures.locked = refused.failure.status === 401 ? refused.failure : null; // it was started with another token
+    });
     window.setTimeout(refresh, 2000);
   }
 }
@@ -64,13 +67,16 @@ async function apply(now, wish) {
   const restarted = !first && server.instance !== now.instance;
   const before = server.sources;
   const saved = now.sources.filter((/** @type {Source} */ s) => before.has(s.id) && before.get(s.id)?.read !== s.read);
-  change(() => {
+  change((state) => {
     state.connection = "live";
+    state.failures.locked = null;
     state.loaded = true;
     const { instance, build, rev, host } = now;
-    Object.assign(server, { instance, build, rev, host, deployment: wish, sendTo: now.send_to });
-    server.sources = new Map(now.sources.map((/** @type {Source} */ s) => [s.id, s]));
-    server.overlap = new Map(now.overlap.map((/** @type {any} */ n) => [endpointID({ ...n, endpoint: n.key }), n]));
+    state.server = {
+      instance, build, rev, host, deployment: wish, sendTo: now.send_to, timeout: now.timeout,
+      sources: new Map(now.sources.map((/** @type {Source} */ s) => [s.id, s])),
+      overlap: new Map(now.overlap.map((/** @type {any} */ n) => [endpointID({ ...n, endpoint: n.key }), n])),
+    };
   });
   for (const s of saved) if (s.kind === "file") announce(`${s.id} was saved. ${summary(s.findings)}.`);
   keepPlace();
@@ -87,12 +93,13 @@ export function summary(findings) {
 
 /** keepPlace puts what is shown into the address, where that does not say yet. */
 function keepPlace() {
-  const s = source();
-  if (s && state.route.source === "") state.route.source = s.id;
-  const at = current();
-  if (at) Object.assign(state.route, { version: at.version.name, endpoint: at.endpoint.key });
+  change((state) => {
+    const s = source();
+    if (s && state.route.source === "") state.route.source = s.id;
+    const at = current();
+    if (at) Object.assign(state.route, { version: at.version.name, endpoint: at.endpoint.key });
+  });
   settle();
-  change();
 }
 
 /**
@@ -133,12 +140,12 @@ const twoPanes = "(min-width: 681px) and (max-width: 940px)";
 export function arrive(first) {
   if (!location.hash.startsWith("#/")) {
     if (!first) return;
-    if (matchMedia(twoPanes).matches) state.route.pane = "endpoint"; // so that a feed is the first thing to see
+    if (matchMedia(twoPanes).matches) change((state) => { state.route.pane = "endpoint"; }); // so that a feed is the first thing to see
     settle();
     return;
   }
   const { route, typed } = parse(location.hash);
-  change(() => {
+  change((state) => {
     state.route = route;
     if (route.source && route.endpoint) state.typed[endpointID(route)] = typed;
     state.picked = null;

@@ -39,7 +39,7 @@ const chooseVersion = (s, name) => go({
 });
 
 export function openPalette() {
-  change(() => {
+  change((state) => {
     state.dialog = "palette";
     state.palette = { text: "", at: 0, matches: [] };
   });
@@ -62,7 +62,7 @@ export function intro() {
       sendOf(s) === "sample" ? ["The answers are ", h("strong", {}, "sample data"), ": send to your service under ",
         linkButton(openData, "Data"), ". "]
         : "The answers come from the service itself, when you press Send. "),
-    linkButton(() => change(() => {
+    linkButton(() => change((state) => {
       seen = true;
       try {
         localStorage.setItem(seenKey, "1");
@@ -81,12 +81,14 @@ function openData() {
 export function banners() {
   const s = source();
   const unknown = state.loaded && state.route.source !== "" && !s;
-  const { page, deployment, register: unregistered } = state.failures;
+  const { page, deployment, register: unregistered, locked } = state.failures;
   return [
     state.connection === "lost" && h("div", { class: "banner bad", id: "offline", role: "alert", key: "offline" },
-      h("p", {}, "The studio has stopped. Start ", h("code", {}, "signpost studio"), " again, and this page picks up where you left off.")),
+      locked ? [h("p", {}, h("strong", {}, plain(locked.detail))), h("p", {}, plain(locked.hint))]
+        : h("p", {}, "The studio has stopped. Start ", h("code", {}, "signpost studio"), " again, and this page picks up ",
+          "where you left off.")),
     page && state.connection !== "lost" && failureBox(page, "page-failure",
-      button({ class: "small", onclick: () => change(() => { state.failures.page = null; }) }, "Close")),
+      button({ class: "small", onclick: () => change((state) => { state.failures.page = null; }) }, "Close")),
     unknown && h("div", { class: "banner notable", role: "alert", id: "unknown", key: "unknown" },
       h("p", {}, "This link points to ", value(state.route.source), ", which is not registered here."),
       /^https?:\/\//i.test(state.route.source)
@@ -143,17 +145,17 @@ export function setDialog() {
     h("div", { class: "stack" }, h("label", { for: "set-name" }, "Name"),
       h("input", {
         id: "set-name", type: "text", value: set.name,
-        oninput: (/** @type {any} */ event) => change(() => { set.name = event.target.value; }),
+        oninput: (/** @type {any} */ event) => change((state) => { set.name = event.target.value; }),
       })),
     places.length === 0
       && h("p", { class: "blank-line" }, "This set is empty. Enter values on an endpoint, under “What the app adds”."),
     h("ul", { class: "places" }, places.map(([to, values]) => h("li", { key: to }, value(to, "strong"), " ",
       h("span", { class: "quiet" }, plain(Object.keys(values).join(", "))),
-      button({ class: "small", onclick: () => change(() => { delete set.values[to]; }) }, "Forget")))),
+      button({ class: "small", onclick: () => change((state) => { delete set.values[to]; }) }, "Forget")))),
     h("div", { class: "row" },
-      button({ class: "primary", onclick: () => change(() => { state.dialog = ""; }) }, "Done"),
+      button({ class: "primary", onclick: () => change((state) => { state.dialog = ""; }) }, "Done"),
       state.sets.length > 1 && button({
-        onclick: () => change(() => {
+        onclick: () => change((state) => {
           state.sets = state.sets.filter((other) => other !== set);
           state.set = state.sets[0].id;
           state.dialog = "";
