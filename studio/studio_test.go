@@ -40,7 +40,7 @@ func serve(t testing.TB, opts studio.Options, around ...func(http.Handler) http.
 }
 
 // serveExample starts a studio that shows the built-in example.
-func serveExample(t *testing.T) string {
+func serveExample(t testing.TB) string {
 	t.Helper()
 	text := testkit.Must(os.ReadFile("../internal/cli/example.yaml"))(t)
 	s, address := serve(t, studio.Options{})
@@ -98,7 +98,7 @@ func registered(t *testing.T, address, manifest string) object {
 }
 
 // answerWith starts a server that responds with JSON, unless the handler says otherwise.
-func answerWith(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+func answerWith(t testing.TB, handler http.HandlerFunc) *httptest.Server {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		handler(w, r)
