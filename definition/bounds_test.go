@@ -40,7 +40,7 @@ func TestManifestsAreBounded(t *testing.T) {
 	modifier := "modifiers: {m: {kind: select, id: m, name: M, key: m, label: M, options: [" + options + "]}}\n"
 	endpoints := "versions: {v1: {endpoints: {" + repeated(1000, `"https://{{host}}/v1/f%d": {name: F, method: get, mime_type: application/json, modifiers: [m]}, `) + "}}}\n"
 	features := "enable: [" + repeated(1000, "f%d, ") + "]\nfeatures: {" + repeated(1000, "f%d: {context_obj: [{key: k%[1]d, type: ctx}]}, ") + "}\n"
-	const want = "shared modifiers and features make the manifests larger by more than 32 MiB"
+	const want = "shared modifiers, features and fields with a plus make the manifests larger by more than 32 MiB"
 	for name, text := range map[string]string{"modifiers": modifier + endpoints, "features": features + strings.ReplaceAll(endpoints, ", modifiers: [m]", "")} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

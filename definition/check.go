@@ -58,12 +58,15 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			d.check(f.Value, v.Each, strings.Replace(v.Each.What, fields.Key, f.Key.Text, 1))
 			d.within = outer
 			continue
-		case v.Field(f.Key.Text) == nil:
+		case v.Field(f.Key.Text) == nil && !d.beyond(n, f, v, what):
 			d.unknownField(n, f, v, what)
 		}
 		if known := v.Field(f.Key.Text); known != nil {
 			d.check(f.Value, known.Value, known.Name)
 		}
+	}
+	if v.Open {
+		d.extras[n] = d.extraOf(n, v)
 	}
 }
 

@@ -28,8 +28,9 @@ type decoder struct {
 	reported   int                 // number of findings
 	used       map[*tree.Node]bool // rules of allow fields that allow something
 
-	within tree.Field   // the endpoint that is being checked, if any
-	quoted []quotedText // values in typographic quotes
+	extras map[*tree.Node]signpost.Extra // fields beyond the specification, by object
+	within tree.Field                    // the endpoint that is being checked, if any
+	quoted []quotedText                  // values in typographic quotes
 
 	shared      map[string]*sharedModifier
 	sharedNames []string
@@ -43,7 +44,9 @@ type decoder struct {
 func newDecoder(f *File, text []byte, opts Options) *decoder {
 	f.BasePath, f.deprecations = "/", make(map[signpost.Part]*signpost.Deprecation)
 	f.doc = tree.Parse(text, f.served || isJSON(f.Name, text))
-	d := &decoder{File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[*tree.Node]bool)}
+	d := &decoder{
+		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[*tree.Node]bool), extras: make(map[*tree.Node]signpost.Extra),
+	}
 	for _, problem := range f.doc.Problems {
 		rule := map[tree.ProblemKind]string{
 			tree.Syntax: RuleSyntax, tree.TooLarge: RuleTooLarge, tree.BadKey: RuleSyntax,

@@ -82,6 +82,7 @@ func (d *decoder) manifest(f tree.Field, v version, what string) version {
 		d.unread = true
 		return v
 	}
+	v.manifest.Extra = d.extras[f.Value]
 	v.endpoints = make(map[string]tree.Field, len(endpoints.Fields))
 	v.manifest.Endpoints = make([]signpost.Endpoint, 0, len(endpoints.Fields))
 	for _, e := range endpoints.Fields {
@@ -192,8 +193,9 @@ func (d *decoder) endpoint(f tree.Field, v *version) {
 	n := f.Value
 	e := signpost.Endpoint{
 		URL: f.Key.Text, Name: n.Get("name").Text, Method: n.Get("method").Text, MIMEType: n.Get("mime_type").Text,
-		ContextObj: d.contextItems(n.Get("context_obj")),
+		ContextObj: d.contextItems(n.Get("context_obj")), Extra: d.extras[n],
 	}
+	d.plusInManifest(signpost.RuleMethod, "method", n.Get("method"))
 	seen := make(map[string]bool)
 	for _, item := range n.Get("modifiers").Items {
 		m, deprecated := d.modifierOrName(item, seen)
@@ -220,15 +222,16 @@ func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
 		if key.Text != "" && !d.broken[key] {
 			d.keys = append(d.keys, key)
 		}
+		d.plusInManifest(signpost.RuleContextType, "context type", item.Get("type"))
 		items = append(items, signpost.ContextItem{
-			Key: key.Text, Type: item.Get("type").Text, Mapper: mapper.Text,
+			Key: key.Text, Type: item.Get("type").Text, Mapper: mapper.Text, Extra: d.extras[item],
 			Required: required.Text == "true" && (required.Kind == tree.Bool || d.served),
 		})
 	}
 	return items
 }
 
-// maxManifest is the number of bytes that shared modifiers and features may add to the manifests of a file: a small file
+// maxManifest is the number of bytes that shared modifiers, features and fields beyond the specification may add to the manifests of a file: a small file
 // that repeats a large modifier thousands of times must not become a manifest too large for memory. Ten modifiers on
 // each of ten thousand endpoints stay far below it.
 const maxManifest = 32 << 20
@@ -239,7 +242,7 @@ func (d *decoder) grows(bytes int, at *tree.Node) bool {
 	d.size += bytes
 	if before <= maxManifest && d.size > maxManifest {
 		d.add(RuleTooLarge, "split the service into several files", at,
-			"shared modifiers and features make the manifests larger by more than %d MiB", maxManifest>>20)
+			"shared modifiers, features and fields with a plus make the manifests larger by more than %d MiB", maxManifest>>20)
 	}
 	return d.size > maxManifest
 }
@@ -288,7 +291,7 @@ func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *signp
 		return m, nil
 	}
 	if key, _ := n.Field("params"); key != nil || d.served {
-		m = signpost.Modifier{ID: n.Get("id").Text, Name: n.Get("name").Text}
+		m = signpost.Modifier{ID: n.Get("id").Text, Name: n.Get("name").Text, Extra: d.extras[n]}
 		for _, item := range n.Get("params").Items {
 			m.Params = append(m.Params, d.param(item))
 		}
@@ -341,8 +344,9 @@ func (d *decoder) param(n *tree.Node) signpost.Param {
 	ui, schema := n.Get("ui"), n.Get("schema")
 	p := signpost.Param{
 		Key:    n.Get("key").Text,
-		UI:     signpost.UI{Label: ui.Get("label").Text, Placeholder: ui.Get("placeholder").Text},
-		Schema: signpost.Schema{Type: schema.Get("type").Text, Default: scalar(schema.Get("default"), d.broken)},
+		UI:     signpost.UI{Label: ui.Get("label").Text, Placeholder: ui.Get("placeholder").Text, Extra: d.extras[ui]},
+		Schema: signpost.Schema{Type: schema.Get("type").Text, Default: scalar(schema.Get("default"), d.broken), Extra: d.extras[schema]},
+		Extra:  d.extras[n],
 	}
 	if key, enum := schema.Field("enum"); key != nil {
 		p.Schema.Enum = []string{}
@@ -369,7 +373,7 @@ func (d *decoder) options(n *tree.Node) []signpost.Option {
 		return options
 	}
 	for _, item := range n.Items {
-		options = append(options, signpost.Option{Value: item.Get("value").Text, Label: item.Get("label").Text})
+		options = append(options, signpost.Option{Value: item.Get("value").Text, Label: item.Get("label").Text, Extra: d.extras[item]})
 	}
 	return options
 }

@@ -1,5 +1,5 @@
-// Package fields is the table of the definition file's fields. The decoder, the JSON Schema, the recogniser of definitions
-// and the language server are made from it.
+// Package fields is the table of the definition file's fields. The decoder and the language server are made from it, and a
+// test holds the JSON Schema against it.
 //
 // Start at [Definition] and follow [Value.Fields] and [Value.Each], or ask [Value.At] for the values at a path.
 package fields
@@ -31,6 +31,7 @@ const (
 	Modifiers
 	ContextKeys
 	Warnings // the rules that can be allowed
+	Extras   // fields beyond the specification, with their plus
 )
 
 // Key stands for the free key of a value in [Value.What].
@@ -51,10 +52,10 @@ type Value struct {
 	OrNull   bool     // null is allowed
 	OrList   bool     // a list of such values is allowed
 	Short    *Value   // of an object without its last field: the form that it has then
+	Open     bool     // an object of the manifest, which may have fields beyond the specification, with a plus
 	OrName   Names    // text is allowed: the name of such a value
 
-	Form   string // what to write in place of a value of another type
-	Schema string // more keywords of its JSON Schema, as a JSON object without braces
+	Form string // what to write in place of a value of another type
 }
 
 // Field is a field of an object.
@@ -62,6 +63,7 @@ type Field struct {
 	Name     string
 	Value    *Value
 	Required bool
+	Local    bool   // of the definition alone: not part of the manifest
 	Doc      string // for people
 }
 

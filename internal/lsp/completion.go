@@ -3,6 +3,7 @@ package lsp
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,6 +74,11 @@ func (c cursor) items(known names) []completionItem {
 		if v.Type == fields.Object && v.Each != nil {
 			for _, n := range known[v.Names] {
 				add(itemField, n, c.writeKey(n.name, v.Each.Type >= fields.Object))
+			}
+		}
+		if v.Open {
+			for _, n := range known[fields.Extras] {
+				add(itemField, n, c.writeKey(n.name, false))
 			}
 		}
 	}
@@ -167,6 +173,33 @@ func (d *document) names() names {
 				add(s.kind, s.name, "")
 			}
 		}
+		for _, name := range extras(last.tree().Root) {
+			add(fields.Extras, name, explainExtra(name))
+		}
 	}
 	return known
+}
+
+// extras returns the names of fields beyond the specification in a definition.
+func extras(n *tree.Node) []string {
+	names := make(map[string]bool)
+	var visit func(*tree.Node)
+	visit = func(n *tree.Node) {
+		for _, f := range n.Fields {
+			if strings.HasPrefix(f.Key.Text, signpost.Beyond) {
+				names[f.Key.Text] = true
+			} else {
+				visit(f.Value)
+			}
+		}
+		for _, item := range n.Items {
+			visit(item)
+		}
+	}
+	visit(n)
+	return slices.Sorted(maps.Keys(names))
+}
+
+func explainExtra(name string) string {
+	return fmt.Sprintf("Beyond the specification. It is carried into the manifest as `%s`, with its value untouched.", strings.TrimPrefix(name, signpost.Beyond))
 }

@@ -137,6 +137,7 @@ func TestHover(t *testing.T) {
 		{"features:\n  ki¦ds:\n    context_obj: [{key: user.age, type: ctx}]\n" + sports, "```yaml\nkids:\n    context_obj: [{key: user.age, type: ctx}]\n```"},
 		{"context_keys: {user.age: The age}\nfeatures:\n  kids: {context_obj: [{key: us¦er.age, type: ctx}]}\n" + sports, "user.age: The age\n"},
 		{marked(sports, "name: Mat¦ches"), ""},
+		{sports + "        +obs¦erve: [a]\n", "It is carried into the manifest as `observe`"},
 		{strings.Replace(sports, "method: get", "method: G¦ET", 1),
 			`is not "get" or "post"` + "\n\nwrite it in lower case: get\n\nThe rule: a method is get or post"},
 	} {

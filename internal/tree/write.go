@@ -36,6 +36,48 @@ func Quote[T string | []string](value T) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
+// JSON returns a value as JSON on one line, with aliases expanded, and false if that takes more than max bytes.
+func (n *Node) JSON(max int) (string, bool) {
+	var out strings.Builder
+	n.writeJSON(&out, max)
+	return out.String(), out.Len() <= max
+}
+
+func (n *Node) writeJSON(out *strings.Builder, max int) {
+	if out.Len() > max {
+		return
+	}
+	separator := ""
+	switch n.Kind {
+	case Object:
+		out.WriteByte('{')
+		for _, f := range n.Fields {
+			out.WriteString(separator + Quote(f.Key.Text) + ":")
+			f.Value.writeJSON(out, max)
+			separator = ","
+		}
+		out.WriteByte('}')
+	case List:
+		out.WriteByte('[')
+		for _, item := range n.Items {
+			out.WriteString(separator)
+			item.writeJSON(out, max)
+			separator = ","
+		}
+		out.WriteByte(']')
+	case Null:
+		out.WriteString("null")
+	case String:
+		out.WriteString(Quote(n.Text))
+	default: // what JSON has no form for is reported
+		if json.Valid([]byte(n.Text)) {
+			out.WriteString(n.Text)
+		} else {
+			out.WriteString(Quote(n.Text))
+		}
+	}
+}
+
 // reserved matches the words that YAML 1.1 reads as Booleans.
 var reserved = regexp.MustCompile(`(?i)^(yes|no|on|off|y|n)$`)
 
