@@ -125,7 +125,7 @@ func TestLint(t *testing.T) {
 	if !report.OK || len(got) != 2 || got[1].Endpoint != "https://feeds.example.com/v1/feeds" || !json.Valid(body) {
 		t.Fatalf("%+v for %s", got, body)
 	}
-	expect(t, got[0], `warned: line 3, column 7: unknown field "cache" [foreign-field]`, "Signpost ignores it")
+	expect(t, got[0], `warned: line 3, column 7: unknown field "cache" [foreign-field]`, "Signpost keeps and compares it")
 	expect(t, got[1], "warned: it is odd [odd]", "docs/rules.md explains the rule odd")
 	expect(t, one(t, report, "probe"), "skipped: the endpoints are not called", "")
 	expect(t, one(t, report, "links"), "skipped: the endpoints are not called", "")

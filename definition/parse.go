@@ -26,6 +26,7 @@ type decoder struct {
 	duplicated bool                // a key occurs twice, and what the second one has is not read
 	unread     bool                // something is not where it belongs, so what seems unused may be used
 	reported   int                 // number of findings
+	places     map[string]int      // how often a manifest has an error, by rule and message
 	used       map[*tree.Node]bool // rules of allow fields that allow something
 
 	extras map[*tree.Node]signpost.Extra // fields beyond the specification, by object
@@ -46,6 +47,7 @@ func newDecoder(f *File, text []byte, opts Options) *decoder {
 	f.doc = tree.Parse(text, f.served || isJSON(f.Name, text))
 	d := &decoder{
 		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[*tree.Node]bool), extras: make(map[*tree.Node]signpost.Extra),
+		places: make(map[string]int),
 	}
 	for _, problem := range f.doc.Problems {
 		rule := map[tree.ProblemKind]string{
@@ -93,6 +95,13 @@ func (d *decoder) report(f signpost.Finding, at *tree.Node) *signpost.Finding {
 	if f.Path == nil && d.served && d.within.Key != nil { // signpost check reports it instead of the line
 		f.Path = signpost.Path{signpost.Field(d.within.Key.Text)}
 	}
+	if d.served && isError(f) { // told once, with a count: others wrote it, and often on every endpoint
+		id := f.Rule + f.Message
+		d.places[id]++
+		if d.places[id] > 1 {
+			return &f
+		}
+	}
 	d.reported++
 	if len(d.findings) <= maxFindings {
 		d.findings = append(d.findings, d.finding(f, at))
@@ -113,6 +122,11 @@ func (f *File) finding(found signpost.Finding, at *tree.Node) signpost.Finding {
 
 // finish sorts the findings and releases the tree: a server keeps the file, but needs no positions.
 func (d *decoder) finish() *File {
+	for i, f := range d.findings {
+		if places := d.places[f.Rule+f.Message]; places > 1 {
+			d.findings[i].Message += fmt.Sprintf(" (in %d places)", places)
+		}
+	}
 	if d.reported > maxFindings {
 		rest := &d.findings[maxFindings]
 		rest.Message, rest.Hint, rest.Fix = fmt.Sprintf("%d more findings are not listed", d.reported-maxFindings), "fix the others first", nil

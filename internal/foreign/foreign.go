@@ -13,7 +13,7 @@ const (
 	ruleType  = "foreign-type"  // an unknown type of a context item
 )
 
-// Rules are about what others write into manifests beyond the specification. The manifest is used without that part.
+// Rules are about what others write into manifests beyond the specification, which is kept and compared.
 var Rules = []string{ruleField, ruleType}
 
 // Finding converts a finding about a definition to one about a manifest of others.
@@ -21,7 +21,7 @@ func Finding(f signpost.Finding) signpost.Finding {
 	f.Severity = signpost.SeverityWarning
 	switch f.Rule {
 	case "unknown-field": // of package definition
-		f.Rule, f.Hint = ruleField, "check that the studio knows it; Signpost ignores it"
+		f.Rule, f.Hint = ruleField, "check that the studio knows it; Signpost keeps and compares it"
 	case signpost.RuleContextType:
 		f.Rule, f.Hint = ruleType, "check that your apps know it; Signpost cannot send such a key"
 	}
