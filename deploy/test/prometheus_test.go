@@ -1,6 +1,8 @@
 package deploy
 
 import (
+	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -66,6 +68,39 @@ func TestAlerts(t *testing.T) {
 	exposed = slices.DeleteFunc(exposed, func(name string) bool { return !strings.HasPrefix(name, "signpost_") })
 	if !slices.Equal(listed, exposed) {
 		t.Errorf("docs/watch.md explains\n%q\nand there are\n%q", listed, exposed)
+	}
+}
+
+// TestDashboard checks that the queries of the Grafana dashboard are valid and ask for metrics that a running server has.
+func TestDashboard(t *testing.T) {
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	testkit.OK(t, json.Unmarshal([]byte(readFile(t, prometheusDir, "dashboard.json")), &dashboard))
+	exposed, rules := exposedMetrics(t), "groups:\n- name: dashboard\n  rules:\n"
+	count := 0
+	for _, panel := range dashboard.Panels {
+		for _, target := range panel.Targets {
+			count++
+			for _, name := range regexp.MustCompile(`\b(signpost|process|go)_[a-z_]+`).FindAllString(target.Expr, -1) {
+				if !slices.Contains(exposed, strings.TrimSuffix(name, "_bucket")) {
+					t.Errorf("%s asks for %s, which Signpost does not have", panel.Title, name)
+				}
+			}
+			query := strings.NewReplacer("$__rate_interval", "5m", "$job", "signpost").Replace(target.Expr)
+			rules += fmt.Sprintf("  - {record: panel:%d, expr: %q}\n", count, query)
+		}
+	}
+	if count == 0 {
+		t.Fatal("the dashboard has no queries")
+	}
+	file := filepath.Join(t.TempDir(), "rules.yml")
+	testkit.Write(t, file, rules)
+	if out, err := exec.Command(testkit.Find(t, "promtool", "the dashboard in deploy"), "check", "rules", file).CombinedOutput(); err != nil {
+		t.Errorf("promtool: %v\n%s", err, out)
 	}
 }
 
