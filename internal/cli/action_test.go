@@ -60,9 +60,12 @@ func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var comment map[string]any
 	var id, page int
 	const comments = "/repos/example/feeds/issues/7/comments"
+	const login = "github-actions[bot]"
 	switch {
 	case r.Header.Get("Authorization") != "Bearer secret":
 		w.WriteHeader(http.StatusUnauthorized)
+	case r.Method == http.MethodPost && r.URL.Path == "/graphql":
+		fmt.Fprintf(w, `{"data": {"viewer": {"login": %q}}}`, login)
 	case r.Method == http.MethodGet && r.URL.Path == comments:
 		fmt.Sscan(r.URL.Query().Get("page"), &page)
 		from := min(100*(page-1), len(g.comments))
@@ -72,7 +75,7 @@ func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case json.NewDecoder(r.Body).Decode(&comment) != nil || comment["body"] == nil:
 		w.WriteHeader(http.StatusUnprocessableEntity)
 	case r.Method == http.MethodPost && r.URL.Path == comments:
-		comment["id"] = len(g.comments)
+		comment["id"], comment["user"] = len(g.comments), map[string]string{"login": login}
 		g.comments = append(g.comments, comment)
 	default:
 		if n, _ := fmt.Sscanf(r.Method+r.URL.Path, "PATCH/repos/example/feeds/issues/comments/%d", &id); n == 0 || id >= len(g.comments) {
@@ -83,13 +86,13 @@ func (g *github) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// set begins another pull request, with a number of comments.
+// set begins another pull request, with a number of comments by somebody else, who quotes those of the action.
 func (g *github) set(readOnly bool, comments int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.comments, g.readOnly = []map[string]any{}, readOnly
 	for i := range comments {
-		g.comments = append(g.comments, map[string]any{"id": i, "body": "A comment"})
+		g.comments = append(g.comments, map[string]any{"id": i, "body": "<!-- signpost services -->\nA comment", "user": map[string]string{"login": "somebody"}})
 	}
 }
 
@@ -170,7 +173,7 @@ func (r runner) run(checkout, base string, inputs map[string]string) (done job) 
 		// as documented for shell: bash
 		command := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
 		command.Dir = checkout
-		command.Env = append(os.Environ(), "RUNNER_TEMP="+r.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+r.api,
+		command.Env = append(os.Environ(), "RUNNER_TEMP="+r.temp, "GITHUB_ACTION_PATH="+action, "GITHUB_API_URL="+r.api, "GITHUB_GRAPHQL_URL="+r.api+"/graphql",
 			"GITHUB_REPOSITORY=example/feeds", "GITHUB_SHA="+git(t, checkout, "rev-parse", "HEAD"),
 			"PATH="+strings.Join(append(strings.Fields(read("GITHUB_PATH")), r.path), ":"))
 		for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH"} {
