@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func (a *artifact) pinned() bool { return a.ref.ValidateReferenceAsDigest() == n
 // response shows.
 func (a *artifact) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 	desc, err := a.repo.Resolve(ctx, a.ref.Reference)
-	if errors.Is(err, http.ErrSchemeMismatch) && host.IsLoopback(a.ref.Registry) {
+	if isPlain(err) && host.IsLoopback(a.ref.Registry) {
 		a.repo.PlainHTTP = true
 		desc, err = a.repo.Resolve(ctx, a.ref.Reference)
 	}
@@ -135,6 +136,12 @@ func (a *artifact) resolve(ctx context.Context) (ocispec.Descriptor, error) {
 		err = fmt.Errorf("the manifest of the artifact has %d bytes, more than %d MiB", desc.Size, maxManifest>>20)
 	}
 	return desc, a.explain(ctx, err)
+}
+
+// isPlain reports whether a server answered something that is not TLS.
+func isPlain(err error) bool {
+	var answer tls.RecordHeaderError
+	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &answer)
 }
 
 // list returns the files of the artifact with a digest, by path. It checks everything that can be checked before
@@ -255,7 +262,7 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the registry sent content that does not match its digest: %w", err)
 	case strings.Contains(err.Error(), "missing required header"): // nor for this
 		return fmt.Errorf("the server is not an OCI registry: %w", httpurl.WithoutURL(err))
-	case errors.Is(err, http.ErrSchemeMismatch):
+	case isPlain(err):
 		return errors.New("the registry speaks plain http, which is only used for registries on this machine")
 	}
 	return explain(err)

@@ -338,7 +338,7 @@ func TestPlainRegistry(t *testing.T) {
 		if req.URL.Scheme != "https" {
 			t.Errorf("%s is called", req.URL)
 		}
-		return nil, tls.RecordHeaderError{RecordHeader: [5]byte([]byte("HTTP/"))}
+		return nil, tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake", RecordHeader: [5]byte([]byte("<html"))}
 	})
 	_, err := readFrom(t, Registry{Transport: transport}, "oci://oci.example.com/feeds:prod")
 	fails(t, "another machine", err, "the registry speaks plain http, which is only used for registries on this machine")
