@@ -22,6 +22,8 @@ const (
 	exitFindings = 1 // the command did its work and found something, such as lint errors
 	exitUsage    = 2
 	exitFailure  = 3 // the command could not do its work
+
+	exitInterrupted = 130 // Ctrl-C, as shells have it, though there is a result
 )
 
 // CLI is the command line with all its inputs and outputs.
@@ -132,6 +134,7 @@ Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		c.diffCommand(),
 		c.checkCommand(),
 		c.matchCommand(),
+		c.usageCommand(),
 		c.importCommand(),
 		c.studioCommand(),
 		c.pushCommand(),

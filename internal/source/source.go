@@ -59,7 +59,7 @@ func (d Document) ID() string {
 }
 
 // Manifest reports whether the document is a manifest rather than a definition: fetched from an address, or a JSON
-// object with endpoints and without versions.
+// object with endpoints and without versions, unless it is a usage file.
 func (d Document) Manifest() bool { return d.Address != nil || isManifest(d.Text) }
 
 func isManifest(text []byte) bool {
@@ -67,7 +67,7 @@ func isManifest(text []byte) bool {
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &top); err != nil {
 		return false
 	}
-	return top["endpoints"] != nil && top["versions"] == nil
+	return top["endpoints"] != nil && top["versions"] == nil && top["signpost_usage"] == nil
 }
 
 // Parse parses the document as a manifest or a definition.

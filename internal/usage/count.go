@@ -305,6 +305,10 @@ func (p *Param) count(value []byte, request uint) {
 
 // undeclared counts a parameter that the endpoint does not declare.
 func (w *worker) undeclared(e *Endpoint, name []byte, n uint) {
+	if _, known := e.Undeclared[string(name)]; known {
+		e.Undeclared[string(name)] += n
+		return
+	}
 	under, gone := Others, ""
 	if isName(name) {
 		under, gone = w.parameters.keep(string(name))

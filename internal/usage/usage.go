@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"signpost"
 )
@@ -70,6 +71,8 @@ type Key struct {
 	Missing   uint `json:"missing"`          // no such key
 	Undefined uint `json:"undefined"`        // undefined, null or empty, which counts as missing
 	Unseen    uint `json:"unseen,omitempty"` // not sent in the URL, so that the log cannot tell
+
+	Required bool `json:"-"` // as the definition has it
 }
 
 // sentKey is a context key that is sent under a name.
@@ -87,6 +90,31 @@ type Param struct {
 	last uint // number of the last request that set it
 }
 
+// Period returns the days that the counts are from, such as 12–18 Nov, or "" if no log has times.
+func (u *Usage) Period() string {
+	from, _ := time.Parse(time.DateOnly, u.From)
+	to, err := time.Parse(time.DateOnly, u.To)
+	first := "2 Jan 2006"
+	switch {
+	case err != nil:
+		return ""
+	case u.From == u.To:
+		return to.Format("2 Jan")
+	case from.Format("Jan 2006") == to.Format("Jan 2006"):
+		return from.Format("2–") + to.Format("2 Jan")
+	case from.Year() == to.Year():
+		first = "2 Jan"
+	}
+	return from.Format(first) + " – " + to.Format(first)
+}
+
+// Days returns the number of days that the counts are from.
+func (u *Usage) Days() int {
+	from, _ := time.Parse(time.DateOnly, u.From)
+	to, _ := time.Parse(time.DateOnly, u.To)
+	return int(to.Sub(from).Hours()/24) + 1
+}
+
 // Lacking returns the number of requests without the key, or with nothing in it.
 func (k *Key) Lacking() uint { return k.Missing + k.Undefined }
 
@@ -101,7 +129,7 @@ func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 		counts.fixed[name] = true
 	}
 	for _, item := range e.ContextObj {
-		key := new(Key)
+		key := &Key{Required: item.Required}
 		counts.Keys[item.Key] = key
 		if item.Type == signpost.ContextCtx {
 			counts.sent = append(counts.sent, sentKey{item.SentAs(), key})
@@ -164,15 +192,19 @@ const (
 	maxNameLength = 32  // longer ones may be values
 )
 
-// names are the names that are counted on their own: the shortest ones and, of equally long ones, the first in alphabetical
-// order. They depend on which names there are, and not on where and in which order they came, so that counts can be added
-// up. Made-up names are usually longer than real ones.
+// names are the names that are counted on their own: those without digits come first, then shorter ones, because names that
+// somebody made up are neither. They depend on which names there are, and not on where and in which order they came, so that
+// counts can be added up.
 type names []string
+
+func compareNames(a, b string) int {
+	digits := func(name string) int { return min(1, strings.IndexAny(name, "0123456789")+1) }
+	return cmp.Or(digits(a)-digits(b), len(a)-len(b), cmp.Compare(a, b))
+}
 
 // keep returns the name under which to count, and one that is no longer counted on its own, if any.
 func (n *names) keep(name string) (under, gone string) {
-	shorter := func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) }
-	at, known := slices.BinarySearchFunc(*n, name, shorter)
+	at, known := slices.BinarySearchFunc(*n, name, compareNames)
 	switch {
 	case known:
 		return name, ""

@@ -1,0 +1,324 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"signpost"
+	"signpost/internal/source"
+	"signpost/internal/usage"
+)
+
+type usageFlags struct {
+	logs       []string
+	format     enum
+	features   []string
+	registered []string
+}
+
+func (c *CLI) usageCommand() *cobra.Command {
+	f := usageFlags{format: enum{value: "text", allowed: []string{"text", "json"}}}
+	cmd := &cobra.Command{
+		Use:   "usage SOURCE... --log FILE",
+		Short: "Count what requests use, from access logs",
+		Long: `Usage reads access logs and counts, for each endpoint, the requests and errors, which context keys they had, which
+parameters and options they set, and which parameters nobody declares. It also shows what nobody uses, and feeds
+that no endpoint answers for. What needs attention comes first.
+
+A log is in the common or combined format, JSON lines of Caddy, nginx, Envoy and the like, HAR, or a usage file; it
+may be compressed with gzip, and - is standard input. If a log does not tell the host, its requests are for the
+service's own URLs. --format json prints a usage file: counts only, which can be given to --log again, so you can
+count where the logs are and add up the files.
+
+No value of a key, a parameter or a placeholder is printed or stored, except the options that a definition lists.
+Ctrl-C prints what was counted so far; the exit status is then 130. It is 1 if no line could be read.`,
+		Example: `  signpost usage feeds.yaml --log /var/log/nginx/access.log --log /var/log/nginx/access.log.1.gz
+  signpost usage services/ --log access.log --format json > monday.json
+  signpost usage services/ --log monday.json --log tuesday.json
+  signpost diff origin/main:feeds.yaml feeds.yaml --usage monday.json`,
+		Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.usage(cmd.Context(), args, f)
+		},
+	}
+	cmd.Flags().StringSliceVar(&f.logs, "log", nil, "access log or usage file; - is standard input (repeatable)")
+	f.format.addTo(cmd, "format", "output format")
+	addFeatureFlag(cmd, &f.features)
+	addRegisteredFlag(cmd, &f.registered)
+	c.addNetworkFlags(cmd)
+	return cmd
+}
+
+func (c *CLI) usage(ctx context.Context, sources []string, f usageFlags) error {
+	if len(f.logs) == 0 {
+		return usageErrorf("no log: use --log FILE, or --log - for standard input")
+	}
+	if slices.Contains(sources, source.Stdin) && slices.Contains(f.logs, source.Stdin) {
+		return usageErrorf("standard input can be read once: name a file in place of one of the -")
+	}
+	services, err := c.registeredTogether(ctx, sources, matchFlags{features: f.features})
+	if err != nil {
+		return err
+	}
+	others, err := c.readRegistered(ctx, c.reader(), f.registered, filesOf(services)...)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	counts, failure := c.countUsage(ctx, states(services), versionsOf(others), f.logs)
+	if counts == nil {
+		return failure
+	}
+	if f.format.value == "json" {
+		printJSON(c.Stdout, counts)
+	} else {
+		printUsage(c.Stdout, counts)
+	}
+	c.reportUnread(counts)
+	switch {
+	case ctx.Err() != nil:
+		return &exitError{code: exitInterrupted, err: errors.New("interrupted: this is what was counted until then")}
+	case failure == nil && counts.Requests == 0 && len(counts.Unread) > 0:
+		return errFindings
+	}
+	return failure
+}
+
+// states returns the services as package usage takes them.
+func states(services []*source.Service) []signpost.Service {
+	var all []signpost.Service
+	for _, s := range services {
+		all = append(all, s.State())
+	}
+	return all
+}
+
+func versionsOf(services []*source.Service) []signpost.Version {
+	var all []signpost.Version
+	for _, s := range services {
+		all = append(all, s.Versions...)
+	}
+	return all
+}
+
+// countUsage counts logs. The counts are nil if a log cannot be opened. If there are counts and an error, reading failed
+// on the way or the context has ended.
+func (c *CLI) countUsage(ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string) (*usage.Usage, error) {
+	p := &progress{out: c.Stderr}
+	var files []io.Reader
+	for _, log := range logs {
+		if log == source.Stdin {
+			files = append(files, c.Stdin)
+			continue
+		}
+		info, err := os.Stat(log)
+		if err == nil && !info.Mode().IsRegular() {
+			err = fmt.Errorf("%s is not a regular file; standard input is -", log)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read log: %w", err)
+		}
+		file, err := os.Open(log)
+		if err != nil {
+			return nil, fmt.Errorf("read log: %w", err)
+		}
+		defer file.Close()
+		files = append(files, file)
+		p.total += info.Size()
+	}
+	counter := usage.NewCounter(services, others...)
+	var failure error
+	for i, file := range files {
+		p.Reader = file
+		if err := counter.Count(ctx, source.Shown(logs[i]), p); err != nil {
+			failure = errors.Join(failure, err)
+		}
+	}
+	p.clear()
+	return counter.Usage(), failure
+}
+
+// progressInterval is how often the progress is shown.
+const progressInterval = 200 * time.Millisecond
+
+// progress is a reader that shows on a terminal how much was read.
+type progress struct {
+	io.Reader
+	out         io.Writer
+	read, total int64
+	next        time.Time
+}
+
+func (p *progress) Read(b []byte) (int, error) {
+	n, err := p.Reader.Read(b)
+	p.read += int64(n)
+	if now := time.Now(); isTerminal(p.out) && now.After(p.next) {
+		p.next = now.Add(progressInterval)
+		printf(p.out, "\r\x1b[K%d MB", p.read/1e6)
+		if p.total > 0 {
+			printf(p.out, " of %d MB", p.total/1e6)
+		}
+	}
+	return n, err
+}
+
+func (p *progress) clear() {
+	if isTerminal(p.out) {
+		printf(p.out, "\r\x1b[K")
+	}
+}
+
+// reportUnread says what could not be read, with the first line for each reason.
+func (c *CLI) reportUnread(counts *usage.Usage) {
+	for _, reason := range slices.Sorted(maps.Keys(counts.Unread)) {
+		printf(c.Stderr, "%s not read: %s\n", thousands(counts.Unread[reason]), reason)
+		if first, known := counts.First[reason]; known {
+			printf(c.Stderr, "  such as %s:%d: %s\n", first.Log, first.Number, shorten(first.Masked, maxWidth/2))
+		}
+	}
+}
+
+// maxWidth is the width of the table in characters, and maxWhat that of its last column.
+const maxWidth, maxWhat = 100, 52
+
+// minUndeclared is how often an undeclared parameter occurs to be shown on its own. What is rarer is somebody's mistake.
+const minUndeclared = 10
+
+// usageRow is a row of the table: so many requests for an endpoint do something.
+type usageRow struct {
+	attention   int
+	count, of   uint
+	where, what string
+}
+
+// Why a row comes before others.
+const (
+	lacksKey = iota
+	noEndpoint
+	unused
+	unexpected
+	used
+)
+
+// printUsage prints a table that begins with what needs attention.
+func printUsage(w io.Writer, u *usage.Usage) {
+	rows := []usageRow{}
+	for path, n := range u.Unmatched {
+		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, "no endpoint answers"})
+	}
+	services := slices.ContainsFunc(u.Endpoints, func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service })
+	for _, e := range u.Endpoints {
+		where := strings.TrimPrefix(e.Version+" ", " ") + strings.TrimPrefix(e.URL, "https://"+signpost.HostPlaceholder)
+		if services {
+			where = e.Service + " " + where
+		}
+		rows = append(rows, endpointRows(e, where, u.Requests)...)
+	}
+	slices.SortStableFunc(rows, func(a, b usageRow) int {
+		if a.attention == used && b.attention == used {
+			return 0
+		}
+		return cmp.Or(a.attention-b.attention, cmp.Compare(b.count, a.count), cmp.Compare(a.where, b.where), cmp.Compare(a.what, b.what))
+	})
+	table := [][3]string{{"requests", "endpoint", ""}}
+	var widths [3]int
+	for _, r := range rows {
+		table = append(table, [3]string{thousands(r.count) + " of " + thousands(r.of), r.where, r.what})
+	}
+	for _, row := range table {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(printable(cell)))
+		}
+	}
+	widths[2] = min(widths[2], maxWhat)
+	widths[1] = min(widths[1], maxWidth-widths[0]-widths[2]-4)
+	printf(w, "%s\n\n", strings.TrimSuffix(thousands(u.Requests)+" requests, "+u.Period(), ", "))
+	for _, row := range table {
+		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], shorten(row[1], widths[1]), shorten(row[2], widths[2]))
+		printf(w, "%s\n", strings.TrimRight(line, " "))
+	}
+}
+
+// endpointRows returns what requests for an endpoint do.
+func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
+	add := func(attention int, count, of uint, format string, args ...any) {
+		if count == 0 && attention == used {
+			attention = unused
+		}
+		rows = append(rows, usageRow{attention, count, of, where, fmt.Sprintf(format, args...)})
+	}
+	if e.Requests == 0 {
+		add(used, 0, all, "requests")
+		return rows
+	}
+	add(used, e.Requests, all, "requests, %s with errors", thousands(e.Errors))
+	for _, name := range slices.Sorted(maps.Keys(e.Keys)) {
+		switch k := e.Keys[name]; {
+		case k.Unseen > 0:
+			add(used, k.Unseen, e.Requests, "may have key %s, which is not in the URL", name)
+		case k.Required && k.Lacking() > 0:
+			add(lacksKey, k.Lacking(), e.Requests, "lack key %s, %s undefined", name, thousands(k.Undefined))
+		default:
+			add(used, k.Present, e.Requests, "have key %s, %s undefined", name, thousands(k.Undefined))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(e.Params)) {
+		p := e.Params[name]
+		add(used, p.Set, e.Requests, "set %s", name)
+		for _, option := range slices.Sorted(maps.Keys(p.Options)) {
+			if p.Set > 0 {
+				add(used, p.Options[option], e.Requests, "set %s=%s", name, option)
+			}
+		}
+		if p.Other > 0 {
+			add(unexpected, p.Other, e.Requests, "set %s to no option", name)
+		}
+	}
+	var rare uint
+	for _, name := range slices.Sorted(maps.Keys(e.Undeclared)) {
+		n := e.Undeclared[name]
+		if n < minUndeclared || name == usage.Others {
+			rare += n
+		} else {
+			add(unexpected, n, e.Requests, "set %s, which is not declared", name)
+		}
+	}
+	if rare > 0 {
+		add(unexpected, rare, e.Requests, "set other parameters, which are not declared")
+	}
+	return rows
+}
+
+// shorten returns text in at most n characters, with an ellipsis in the middle if it is longer.
+func shorten(text string, n int) string {
+	runes := []rune(printable(text))
+	if len(runes) <= n {
+		return string(runes)
+	}
+	half := (n - 1) / 2
+	return string(runes[:n-1-half]) + "…" + string(runes[len(runes)-half:])
+}
+
+// thousands formats a number with commas.
+func thousands(n uint) string {
+	text := strconv.FormatUint(uint64(n), 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
