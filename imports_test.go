@@ -15,7 +15,7 @@ import (
 // listed are helpers, and import none of these but the contract and what is below it.
 var layers = []string{
 	"signpost/cmd/signpost", "signpost/internal/cli", "signpost/internal/daemon signpost/internal/lsp signpost/studio signpost/openapi",
-	"signpost/internal/usage", "signpost/internal/source", "signpost/definition signpost/server signpost/client", "signpost/diff", "signpost/match",
+	"signpost/internal/usage", "signpost/internal/workspace", "signpost/internal/source", "signpost/definition signpost/server signpost/client", "signpost/diff", "signpost/match",
 	"signpost/contextkeys", "signpost", "signpost/host signpost/internal/tree",
 }
 
@@ -29,6 +29,7 @@ var outside = map[string]string{
 	"internal/registrytest": "golang.org/x/crypto/bcrypt",
 	"internal/source":       "github.com/fsnotify/fsnotify github.com/opencontainers/ golang.org/x/sync/ oras.land/oras-go/v2/",
 	"internal/testkit":      "github.com/google/go-cmp/cmp github.com/rogpeppe/go-internal/txtar",
+	"internal/workspace":    "golang.org/x/sync/",
 	"internal/tree":         "go.yaml.in/yaml/v4",
 	"server":                "github.com/maypok86/otter/v2 golang.org/x/sync/",
 }

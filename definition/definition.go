@@ -44,6 +44,9 @@ type Options struct {
 	// it is nil and the file declares none, every key is accepted.
 	ContextKeys map[string]string
 
+	// Hosts are those of a file that declares none.
+	Hosts signpost.Hosts
+
 	// Features are the enabled features, instead of those that a file enables. Those that a file does not have are
 	// ignored. Nil means those of the file.
 	Features []string

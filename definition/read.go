@@ -43,6 +43,9 @@ func (d *decoder) definition(root *tree.Node) {
 	d.Service = root.Get("service").Text
 	d.readBasePath(root, root.Get("base_path"))
 	d.readHosts(root.Get("hosts"))
+	if declared, _ := root.Field("hosts"); declared == nil {
+		d.Hosts = d.opts.Hosts
+	}
 	if catalogue := root.Get("context_keys"); catalogue.Kind == tree.Object {
 		d.contextKeys = contextKeys(catalogue)
 	}

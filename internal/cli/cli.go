@@ -39,6 +39,7 @@ type CLI struct {
 	caFile    string          // the flag --ca-file
 	transport *http.Transport // how the command reaches other machines
 	running   bool            // the command line is understood
+	flush     func()          // writes what was printed in the background, if anything was
 }
 
 // exitError is an error with an exit code. A nil err means the error was already printed.
@@ -65,6 +66,11 @@ func (c CLI) Main(args []string) int {
 	root := c.Command()
 	root.SetArgs(args)
 	cmd, err := root.ExecuteC()
+	defer func() {
+		if c.flush != nil {
+			c.flush()
+		}
+	}()
 	var exit *exitError
 	switch {
 	case out.err != nil:

@@ -18,11 +18,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/daemon"
 	"signpost/internal/routes"
 	"signpost/internal/source"
+	"signpost/internal/workspace"
 )
 
 //go:embed example.yaml
@@ -36,6 +36,7 @@ type serveFlags struct {
 	config              daemon.Config
 	trustedProxies      []string
 	definitionCache     string
+	project             string
 	logFormat, logLevel enum
 }
 
@@ -52,8 +53,8 @@ SOURCE is a file, a directory, an http(s) URL, or oci://HOST/REPOSITORY:TAG for 
 stored in a registry. Directories are searched recursively; URLs and registries are polled. - for standard input and
 REV:path for a git revision are read once. Without an argument, serve publishes a built-in example.
 
-When definitions change, serve reloads them atomically. If one has an error, serve logs it and keeps serving the
-last good version. SIGHUP reloads immediately; SIGTERM finishes in-flight requests and exits.
+When definitions change, serve reloads them atomically. If one has an error, serve logs it, keeps serving its last
+good version, and serves all others. SIGHUP reloads immediately; SIGTERM finishes in-flight requests and exits.
 
 Studios only accept manifests over https. Pass a certificate with --tls-cert and --tls-key, obtain one with
 --acme-domain, or put a reverse proxy in front that terminates TLS. If the proxy does not preserve the Host
@@ -71,7 +72,7 @@ header, set --trusted-proxy to its address range.`,
 	flags.StringVar(&f.config.Listen, "listen", daemon.DefaultListen, "address to listen on")
 	flags.StringVar(&f.config.AdminListen, "admin-listen", "", "address of the listener for /healthz, /readyz and /metrics")
 	flags.StringVar(&f.config.BasePath, "base-path", "", "publish under this path, instead of the definition's own")
-	addFeatureFlag(cmd, &f.config.Features)
+	addFeatureFlag(cmd, &f.config.Definition.Features)
 	flags.StringVar(&f.config.Handler.PublicHost, "public-host", "", "host for {{host}}, regardless of the request")
 	flags.StringSliceVar(&f.config.Handler.AllowedHosts, "allowed-host", nil, "only accept requests for this host, or for *.suffix (repeatable)")
 	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil, "trust Forwarded and X-Forwarded-Host from this CIDR range (repeatable)")
@@ -84,6 +85,7 @@ header, set --trusted-proxy to its address range.`,
 	flags.StringVar(&f.config.ACME.Directory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
 	flags.DurationVar(&f.config.PollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs and in registries")
 	flags.StringVar(&f.definitionCache, "definition-cache", "", "directory to store definitions from URLs and registries in, to start while these are unreachable")
+	addProjectFlag(cmd, &f.project)
 	f.logFormat.addTo(cmd, "log-format", "log format")
 	f.logLevel.addTo(cmd, "log-level", "minimum log level; debug logs every request")
 	flags.BoolVar(&f.config.AccessLog, "access-log", false, "log every request, with the host in the manifest")
@@ -104,9 +106,8 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	signal.Ignore(syscall.SIGPIPE)
 	defer signal.Reset(syscall.SIGPIPE)
 	daemon.LimitMemory()
-	out := daemon.NewLogWriter(c.Stderr)
-	defer out.Close()
-	log := newLogger(out, f.logFormat.value, f.logLevel.value)
+	f.config.LogWriter = c.unblock()
+	log := newLogger(c.Stderr, f.logFormat.value, f.logLevel.value)
 	defer stdlog.SetOutput(stdlog.Writer())
 	defer stdlog.SetFlags(stdlog.Flags())
 	stdlog.SetOutput(daemon.ErrorLog(log).Writer()) // what libraries write
@@ -117,19 +118,19 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	if err := f.complete(args, c.Stdin, log, c.transport); err != nil {
 		return err
 	}
-	f.config.LogWriter = out
 	f.config.NotifySocket, _ = c.LookupEnv("NOTIFY_SOCKET")
 	d, err := daemon.New(f.config)
 	if err != nil {
 		return usageErrorf("%w", err)
 	}
-	if err := c.loadFirst(ctx, d, f, log); err != nil {
-		return err
-	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
 	if err := d.Start(); err != nil {
+		return err
+	}
+	if err := c.loadFirst(ctx, d, f, log); err != nil {
+		d.Close()
 		return err
 	}
 	scheme, addr := d.Address()
@@ -142,39 +143,48 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	return d.Run(ctx, reload)
 }
 
-// loadFirst loads the definitions for the first time. Findings go to standard error; an error in any file keeps all of
-// them from being served. Remote sources may become available later.
+// unblock makes everything that is printed from now on wait for nobody: a reader that does not read holds up neither the
+// start nor a signal. It returns the writer of standard error.
+func (c *CLI) unblock() *daemon.LogWriter {
+	stdout, stderr := c.Stdout.(*stream), c.Stderr.(*stream)
+	results, others := daemon.NewLogWriter(stdout.Writer.(*results).Writer), daemon.NewLogWriter(stderr.Writer)
+	stdout.Writer, stderr.Writer = results, others
+	c.flush = func() {
+		results.Close()
+		others.Close()
+	}
+	return others
+}
+
+// loadFirst loads the definitions for the first time. Findings go to standard error. A definition with errors does not keep
+// others from being served; only if every source was read and nothing can be served, that is the end.
 func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log *slog.Logger) error {
-	missing := false
-	var files []*definition.File
-	for _, loaded := range d.Load(ctx) {
-		if n := len(loaded.Files); f.config.BasePath != "" && n > 1 {
-			return usageErrorf("--base-path is for one definition, not for %d: set base_path in each", n)
-		}
-		for _, failed := range loaded.Failures {
-			if !failed.Remote {
-				return failed.Err
-			}
-			missing = true
-		}
-		if f.logFormat.value == "json" {
-			daemon.LogFindings(log, loaded.Findings)
-		} else {
-			shown, more := daemon.FirstFindings(loaded.Findings)
-			printFindings(c.Stderr, loaded.Files, shown)
-			if more > 0 {
-				printf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", more)
-			}
-		}
-		if loaded.Broken {
-			return errFindings
-		}
-		files = append(files, loaded.Files...)
+	loaded := d.Load(ctx)
+	files := loaded.Snapshot.Definitions(workspace.Judged)
+	if f.config.BasePath != "" && len(files) > 1 {
+		return usageErrorf("--base-path is for one definition, not for %d: set base_path in each", len(files))
 	}
-	if missing {
+	if f.logFormat.value == "json" {
+		daemon.LogFindings(log, loaded.Findings)
+	} else {
+		shown, others := daemon.FirstFindings(loaded.Findings)
+		printFindings(c.Stderr, files, shown)
+		if others > 0 {
+			printf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", others)
+		}
+	}
+	failures := loaded.Snapshot.Failures
+	switch {
+	case ctx.Err() != nil || loaded.Pending:
 		return nil // the features may be those of a definition that is not available yet
+	case len(d.Routes()) == 0 && len(failures) > 0:
+		return failures[0].Err
+	case len(d.Routes()) == 0:
+		return errFindings
+	case len(failures) > 0:
+		return nil
 	}
-	return checkFeatures("--feature", files, f.config.Features)
+	return checkFeatures("--feature", files, f.config.Definition.Features)
 }
 
 // complete checks the flags, and fills in the rest of the config.
@@ -209,17 +219,31 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 			return usageErrorf("--base-path: %w", err)
 		}
 	}
+	project, err := readProject(f.project)
+	if err != nil {
+		return err
+	}
+	config.Definition = project.Options(config.Definition)
+	follow := source.Options{
+		Stdin: stdin, CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
+		Note: func(message string) { log.Info(message) },
+	}
 	if len(args) == 0 {
-		config.Sources = []source.Source{&source.Fixed{Label: "the built-in example", Documents: []source.Document{{Name: exampleName, Text: example}}}}
+		args, follow.Patterns = project.Definitions, true
+	}
+	if len(args) == 0 {
+		shown := source.Document{Name: exampleName, Text: example}
+		config.Sources = []source.Source{&source.Fixed{Label: "the built-in example", Documents: []source.Document{shown}}}
 		return nil
 	}
 	if config.PollInterval <= 0 {
 		return usageErrorf("--poll-interval: %v is not a positive duration, such as %v", config.PollInterval, daemon.DefaultPollInterval)
 	}
-	config.Sources, err = source.Follow(args, source.Options{
-		Stdin: stdin, CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
-		Note: func(message string) { log.Info(message) },
-	})
+	if config.Sources, err = source.Follow(args, follow); err != nil {
+		return err
+	}
+	follow.Patterns, follow.Manifests = true, true
+	config.Registered, err = source.Follow(project.Registered, follow)
 	return err
 }
 

@@ -1,7 +1,7 @@
 // Package daemon runs a manifest server: listeners, TLS, reload, metrics, health and shutdown.
 //
-// [New] validates a [Config], [Daemon.Load] reads the definitions, [Daemon.Start] opens the listeners, and [Daemon.Run]
-// serves until its context is canceled.
+// [New] validates a [Config], [Daemon.Start] opens the listeners, [Daemon.Load] reads the definitions for the first time,
+// and [Daemon.Run] serves until its context is canceled.
 package daemon
 
 import (
@@ -13,12 +13,16 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"signpost"
+	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/internal/wire"
+	"signpost/internal/workspace"
 	"signpost/server"
 )
 
@@ -43,8 +47,9 @@ type Config struct {
 	Sources      []source.Source // definitions to serve, watched for changes
 	PollInterval time.Duration   // for remote sources; zero for never
 
-	Features []string // enabled instead of the features in each definition; nil leaves it to the definitions
-	BasePath string   // overrides that of the definition, unless empty
+	Definition definition.Options // how definitions are parsed
+	Registered []source.Source    // what else the studio has, for findings about overlap
+	BasePath   string             // overrides that of the definition, unless empty
 
 	Handler server.Options // how manifests are served; the daemon sets Observe
 
@@ -74,6 +79,8 @@ type Config struct {
 type Daemon struct {
 	publisher // which has the config, the handler and the metrics
 	first     Loaded
+	loaded    chan struct{} // closed when files have been read for the first time
+	arrivals  chan bool     // of news from remote sources; true if they were demanded
 
 	failed   chan error  // receives the error of a listener that failed
 	draining atomic.Bool // shutting down
@@ -99,26 +106,91 @@ func New(config Config) (*Daemon, error) {
 		return nil, err
 	}
 	m.watch(handler, config.LogWriter)
-	p := publisher{Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string)}
-	return &Daemon{publisher: p, failed: make(chan error, 3)}, nil
+	var sources []workspace.Source
+	for _, s := range config.Sources {
+		sources = append(sources, workspace.Source{Source: s})
+	}
+	for _, s := range config.Registered {
+		sources = append(sources, workspace.Source{Source: s, Role: workspace.Registered})
+	}
+	d := &Daemon{
+		publisher: publisher{
+			Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string),
+			workspace: workspace.New(workspace.Options{Definition: config.Definition}, sources...),
+			unjudged:  make(chan *workspace.Snapshot, 1),
+		},
+		failed: make(chan error, 3), loaded: make(chan struct{}), arrivals: make(chan bool, 1),
+	}
+	d.rejected.Store(&[]string{})
+	return d, nil
 }
 
-// Load reads the definitions and publishes the good ones. If a remote source has none or a bad one now, but some were cached
-// by an earlier run, these are published instead, and come second in the result.
-func (d *Daemon) Load(ctx context.Context) []Loaded {
-	var wg sync.WaitGroup
+// firstAnswer is how long the start waits for remote sources until it reports what is served.
+const firstAnswer = time.Second
+
+// Load reads the definitions for the first time, and publishes the good ones as soon as they are read: cached ones first,
+// then files, then those of remote sources, which are polled from now on until ctx is canceled. It returns when all sources
+// have answered, or soon after files were read.
+func (d *Daemon) Load(ctx context.Context) Loaded {
+	d.restore()
+	var answers sync.WaitGroup
 	for _, remote := range d.remotes() {
-		wg.Go(func() { remote.Fetch(ctx) })
+		answers.Add(1)
+		go func() {
+			remote.Fetch(ctx)
+			answers.Done()
+			select {
+			case d.arrivals <- false:
+			case <-ctx.Done():
+			}
+			remote.Poll(ctx, time.Tick(d.PollInterval), d.arrivals) // an interval of zero never ticks
+		}()
 	}
-	wg.Wait()
 	d.first = d.update()
-	results := []Loaded{d.first}
-	if d.restore() {
-		restored := d.update()
-		results = append(results, restored)
-		d.first.changed = append(d.first.changed, restored.changed...)
+	close(d.loaded)
+	if len(d.remotes()) > 0 {
+		answered := make(chan struct{})
+		go func() {
+			answers.Wait()
+			close(answered)
+		}()
+		select {
+		case <-answered:
+		case <-ctx.Done():
+		case <-time.After(firstAnswer):
+		}
+		d.addAnswers()
 	}
-	return results
+	select {
+	case s := <-d.unjudged:
+		together, _ := d.judgeTogether(s)
+		d.first.Findings = append(d.first.Findings, together...)
+	default:
+	}
+	order := make(map[string]int)
+	for i, f := range d.first.Snapshot.Files {
+		order[f.Name] = i
+	}
+	slices.SortStableFunc(d.first.Findings, func(a, b signpost.Finding) int {
+		return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line, a.Column-b.Column)
+	})
+	return d.first
+}
+
+// addAnswers adds what remote sources have answered to the first result.
+func (d *Daemon) addAnswers() {
+	answered := d.update()
+	d.first.Snapshot = answered.Snapshot
+	d.first.changed = append(d.first.changed, answered.changed...)
+	d.first.withdrawn = append(d.first.withdrawn, answered.withdrawn...)
+	d.first.Findings = append(d.first.Findings, answered.Findings...)
+	for _, remote := range d.remotes() {
+		d.first.Pending = d.first.Pending || !remote.Answered()
+		bad := slices.ContainsFunc(d.served, func(s *served) bool { return s.From == remote && s.bad() })
+		if d.serves(remote) && (bad || !remote.Answered()) {
+			d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
+		}
+	}
 }
 
 // Routes returns the paths of the published manifests.
@@ -166,18 +238,15 @@ func (d *Daemon) logSettings() {
 		sources = append(sources, s.Name())
 	}
 	h := d.Config.Handler
-	d.Config.Log.Info("settings", "sources", sources, "features", d.Config.Features, "public_host", h.PublicHost, "allowed_hosts", h.AllowedHosts,
+	d.Config.Log.Info("settings", "sources", sources, "features", d.Definition.Features, "public_host", h.PublicHost, "allowed_hosts", h.AllowedHosts,
 		"trusted_proxies", h.TrustedProxies, "cors_origin", h.CORSOrigin)
 }
 
 // follow reloads definitions and certificates when they change, and obtains those of ACME, until ctx is canceled. They are
 // independent, so that none waits for another.
 func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
-	arrivals := make(chan bool, 1)
 	remotes := d.remotes()
-	for _, remote := range remotes {
-		go remote.Poll(ctx, time.Tick(d.Config.PollInterval), arrivals) // an interval of zero never ticks
-	}
+	go d.judge(ctx)
 	definitions, certificates := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	go func() {
 		for {
@@ -198,8 +267,8 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		}
 	}()
 	watcher := source.Watcher{
-		Directories: func() []string { return source.Directories(d.Config.Sources) },
-		Demands:     definitions, Arrivals: arrivals,
+		Directories: func() []string { return source.Directories(d.workspace.Sources()) },
+		Demands:     definitions, Arrivals: d.arrivals,
 	}
 	go watcher.Run(ctx, func(demanded bool) {
 		if demanded {

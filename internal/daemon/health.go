@@ -9,7 +9,7 @@ import (
 )
 
 // adminHandler serves health checks and metrics, and nothing else.
-func adminHandler(m *metrics, ready func() bool) http.Handler {
+func adminHandler(m *metrics, ready func() bool, rejected func() []string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -19,6 +19,9 @@ func adminHandler(m *metrics, ready func() bool) http.Handler {
 			return
 		}
 		fmt.Fprintln(w, "ready")
+		for _, name := range rejected() {
+			fmt.Fprintf(w, "rejected or unreadable: %q\n", name)
+		}
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, Timeout: 10 * time.Second}))
 	return mux

@@ -57,12 +57,15 @@ func (d *Daemon) Start() error {
 	} else {
 		d.connContext = wire.Context
 	}
-	if _, err := d.serve(d.Config.Listen, d.Config.MaxConnections, d.handler, config); err != nil {
+	addr, err := d.serve(d.Config.Listen, d.Config.MaxConnections, d.handler, config, d.loaded)
+	if err != nil {
 		return err
 	}
+	d.Config.Log.Info("listening", "listen", addr.String())
 	if d.Config.AdminListen != "" {
 		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }
-		addr, err := d.serve(d.Config.AdminListen, 0, adminHandler(d.metrics, ready), nil)
+		rejected := func() []string { return *d.rejected.Load() }
+		addr, err := d.serve(d.Config.AdminListen, 0, adminHandler(d.metrics, ready, rejected), nil, nil)
 		if err != nil {
 			return err
 		}
@@ -115,8 +118,13 @@ func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
 	return config, err
 }
 
-// serve opens a listener for at most max connections and serves on it. A nil config means plain http.
-func (d *Daemon) serve(address string, max int, handler http.Handler, config *tls.Config) (net.Addr, error) {
+// firstRead is how long connections wait for the first read of files, which takes a moment, before they are answered with
+// 503.
+const firstRead = time.Second
+
+// serve opens a listener for at most max connections and serves on it. A nil config means plain http. Connections are
+// accepted at once if loaded is nil, and otherwise when it is closed, or after firstRead.
+func (d *Daemon) serve(address string, max int, handler http.Handler, config *tls.Config, loaded <-chan struct{}) (net.Addr, error) {
 	listener, err := Listen(address, max)
 	if err != nil {
 		return nil, err
@@ -149,6 +157,12 @@ func (d *Daemon) serve(address string, max int, handler http.Handler, config *tl
 	}
 	d.servers, d.listeners = append(d.servers, srv), append(d.listeners, listener)
 	go func() {
+		if loaded != nil {
+			select {
+			case <-loaded:
+			case <-time.After(firstRead):
+			}
+		}
 		serve := srv.Serve
 		if config != nil {
 			serve = func(l net.Listener) error { return srv.ServeTLS(l, "", "") }

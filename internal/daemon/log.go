@@ -51,14 +51,14 @@ func LogFindings(log *slog.Logger, findings []signpost.Finding) {
 func (p *publisher) logResult(out Loaded) {
 	ok := true
 	failures := make(map[string]bool)
-	for _, failed := range out.Failures {
+	for _, failed := range out.Snapshot.Failures {
 		failures[failed.Err.Error()] = true
 		if p.failures[failed.Err.Error()] {
 			continue
 		}
 		ok = false
 		message := "source cannot be read: nothing is served from it yet"
-		if p.serves(failed.source) {
+		if p.serves(failed.From) {
 			message = "source cannot be read: still serving what was read before"
 		}
 		p.Log.Error(message, "error", failed.Err)
@@ -69,7 +69,7 @@ func (p *publisher) logResult(out Loaded) {
 	p.failures = failures
 	touched := slices.Concat(out.changed, out.withdrawn)
 	for _, remote := range p.remotes() {
-		of := func(s *served) bool { return s.source == remote }
+		of := func(s *served) bool { return s.From == remote }
 		if version := remote.Version(); version != "" && slices.ContainsFunc(touched, of) {
 			p.Log.Info("source read", "source", remote.Name(), "version", version)
 		}
@@ -82,19 +82,20 @@ func (p *publisher) logResult(out Loaded) {
 		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
 			gone = append(gone, routes.Path(s.current.BasePath, version))
 		}
-		p.Log.Warn("definition removed: its manifests are no longer served", "definition", s.name, "base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
+		p.Log.Warn("definition removed: its manifests are no longer served", "definition", s.Name,
+			"base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
 	}
 	for _, s := range out.changed {
-		if s.rejected() {
+		if s.bad() {
 			ok = false
 			message := "definition rejected: there is none to serve in its place"
 			if s.current != nil {
 				message = "definition rejected: still serving the last good one"
 			}
-			p.Log.Error(message, "definition", s.name)
+			p.Log.Error(message, "definition", s.Name)
 			continue
 		}
-		args := []any{"definition", s.name, "base_path", s.current.BasePath}
+		args := []any{"definition", s.Name, "base_path", s.current.BasePath}
 		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
 			args = append(args, version, s.current.Versions[version].Revision())
 		}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +34,9 @@ type metrics struct {
 	failed   prometheus.Counter // certificates
 
 	routes atomic.Pointer[map[route]*routeMetrics] // what is published, made at each publish
+
+	mu              sync.Mutex // for the next fields
+	alone, together int        // warnings that definitions have alone, and those that they only have together
 }
 
 // route identifies a manifest in labels. Requests for no manifest have the zero value.
@@ -166,7 +170,7 @@ func (m *metrics) healthy(ok bool) {
 
 // definitions records what is published.
 func (m *metrics) definitions(all []*served) {
-	counts := map[signpost.Severity]int{signpost.SeverityError: 0, signpost.SeverityWarning: 0}
+	counts := make(map[signpost.Severity]int)
 	var routes []route
 	m.revision.Reset()
 	for _, s := range all {
@@ -182,9 +186,23 @@ func (m *metrics) definitions(all []*served) {
 		}
 	}
 	m.setRoutes(routes)
-	for severity, n := range counts {
-		m.findings.WithLabelValues(string(severity)).Set(float64(n))
-	}
+	m.findings.WithLabelValues(string(signpost.SeverityError)).Set(float64(counts[signpost.SeverityError]))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.alone = counts[signpost.SeverityWarning]
+	m.setWarnings()
+}
+
+// warnTogether records the number of warnings that definitions only have together.
+func (m *metrics) warnTogether(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.together = n
+	m.setWarnings()
+}
+
+func (m *metrics) setWarnings() {
+	m.findings.WithLabelValues(string(signpost.SeverityWarning)).Set(float64(m.alone + m.together))
 }
 
 // of returns the metrics of a route, and makes them if they do not exist.

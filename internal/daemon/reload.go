@@ -3,10 +3,11 @@ package daemon
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"signpost"
-	"signpost/definition"
 	"signpost/internal/source"
+	"signpost/internal/workspace"
 	"signpost/server"
 )
 
@@ -17,61 +18,61 @@ type publisher struct {
 	handler *server.Handler
 	metrics *metrics
 
-	served   []*served
-	failures map[string]bool           // failures that were already logged
-	uncached map[*source.Remote]string // sources whose definitions are not in the cache, and why
+	workspace *workspace.Workspace
+	served    []*served
+	rejected  atomic.Pointer[[]string]  // names of what /readyz mentions: rejected definitions, unreadable sources
+	failures  map[string]bool           // failures that were already logged
+	uncached  map[*source.Remote]string // sources whose definitions are not in the cache, and why
+
+	unjudged chan *workspace.Snapshot // the latest one that was not judged together
+	together []signpost.Finding       // what definitions only have together, as last judged
 }
 
-// served is a definition, as last read and as last good. It keeps neither the text nor the parse tree.
+// served is a definition, as last read and as last good.
 type served struct {
-	id     string // of the document
-	name   string
-	source source.Source
-	sum    source.Sum
+	*workspace.File // as last read
 
 	changed  bool               // read or published by the update that made this
-	findings []signpost.Finding // about the definition as last read
+	findings []signpost.Finding // those of the file, and what keeps it from being published
 	next     *server.Service    // good, but not published: another service has its base path; usually nil
 	current  *server.Service    // published; nil if it was never good
 }
 
-// rejected reports whether the definition as last read is not the published one.
-func (s *served) rejected() bool { return slices.ContainsFunc(s.findings, isError) }
+// bad reports whether the definition as last read is not the published one.
+func (s *served) bad() bool { return slices.ContainsFunc(s.findings, isError) }
 
 // Loaded is the result of reading all definitions.
 type Loaded struct {
-	Files    []*definition.File // new or changed
-	Findings []signpost.Finding // of these, by file and position
-	Broken   bool               // one of these is local and has an error
-	Failures []Failure
+	Snapshot *workspace.Snapshot
+	Findings []signpost.Finding // of new and changed definitions, by file and position
+	Pending  bool               // a remote source has not answered yet, or is down
 
 	changed   []*served // those in Files, and those that can now be published
 	withdrawn []*served
 }
 
-// Failure is that of a source that cannot be read. A remote source may recover.
-type Failure struct {
-	Err    error
-	Remote bool
-
-	source source.Source
-}
-
 // update reads the definitions that have changed and publishes all services in one step.
 func (p *publisher) update() Loaded {
-	var out Loaded
-	documents, changed := make([][]source.Document, len(p.Sources)), false
-	for i, s := range p.Sources {
-		found, news, err := s.Read()
-		documents[i], changed = found, changed || news
-		if err != nil {
-			out.Failures = append(out.Failures, Failure{err, isRemote(s), s})
+	out := Loaded{Snapshot: p.workspace.Look()}
+	if len(out.Snapshot.Changed)+len(out.Snapshot.Removed) > 0 {
+		p.publish(&out)
+		select {
+		case <-p.unjudged: // out of date
+		default:
+		}
+		p.unjudged <- out.Snapshot
+	}
+	var rejected []string
+	for _, failed := range out.Snapshot.Failures {
+		rejected = append(rejected, failed.From.Name())
+	}
+	for _, s := range p.served {
+		if s.bad() {
+			rejected = append(rejected, s.Name)
 		}
 	}
-	if changed {
-		p.publish(documents, &out)
-	}
-	p.metrics.healthy(len(out.Failures) == 0 && !slices.ContainsFunc(p.served, (*served).rejected))
+	p.rejected.Store(&rejected)
+	p.metrics.healthy(len(rejected) == 0)
 	return out
 }
 
@@ -80,67 +81,46 @@ func isRemote(s source.Source) bool {
 	return remote
 }
 
-// publish prepares the documents of each source that have changed, decides which of them are good, and publishes.
-func (p *publisher) publish(documents [][]source.Document, out *Loaded) {
+// publish prepares the documents that have changed, decides which of them are good, and publishes.
+func (p *publisher) publish(out *Loaded) {
 	known := make(map[string]served, len(p.served)) // copies, since results of earlier updates refer to the originals
 	for _, s := range p.served {
-		known[s.id] = *s
+		known[s.ID()] = *s
 	}
 	var all, read []*served
-	var work []source.Document // that read is about
 	seen := make(map[string]bool)
-	for i, from := range p.Sources {
-		for _, d := range documents[i] {
-			id := d.ID()
-			if seen[id] {
-				continue // a file can be named by itself and by its directory
-			}
-			seen[id] = true
-			s, found := known[id]
-			s.changed = !found || s.sum != d.Sum
-			s.id, s.name, s.source, s.sum = id, d.Name, from, d.Sum
-			if s.changed {
-				work, read = append(work, d), append(read, &s)
-			}
-			all = append(all, &s)
+	for _, f := range out.Snapshot.Files {
+		if f.Role != workspace.Judged {
+			continue
 		}
+		id := f.ID()
+		seen[id] = true
+		s := known[id]
+		s.changed = s.File != f
+		s.File = f
+		if s.changed {
+			read = append(read, &s)
+		}
+		all = append(all, &s)
 	}
-	out.withdrawn = slices.DeleteFunc(slices.Clone(p.served), func(s *served) bool { return seen[s.id] })
-	out.Files = p.prepare(work, read)
-	if len(known) == 0 && len(out.Files) > 1 {
-		lintTogether(read, out.Files)
-	}
+	out.withdrawn = slices.DeleteFunc(slices.Clone(p.served), func(s *served) bool { return seen[s.ID()] })
+	p.prepare(read)
 	if err := p.handler.Publish(accept(all)...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
-		out.Failures = append(out.Failures, Failure{Err: fmt.Errorf("publish: %w", err)})
+		p.Log.Error("publish", "error", err)
 	}
 	p.served = all
 	p.metrics.definitions(all)
 	for _, s := range all {
 		if s.changed {
-			out.Broken = out.Broken || s.rejected() && !isRemote(s.source)
 			out.changed = append(out.changed, s)
 			out.Findings = append(out.Findings, s.findings...)
 		}
 	}
 }
 
-// lintTogether replaces the findings of good definitions that are read for the first time with those that they have
-// together. Later, when one of many changes, only its own findings are reported; use signpost lint for the others.
-func lintTogether(read []*served, files []*definition.File) {
-	together := make(map[string][]signpost.Finding)
-	for _, f := range definition.Lint(files...) {
-		together[f.File] = append(together[f.File], f)
-	}
-	for _, s := range read {
-		if s.next != nil {
-			s.findings = together[s.name]
-		}
-	}
-}
-
 // accept accepts good definitions and returns all services to publish. Of several that want a base path, the one that is
 // served there keeps it, even if its definition has become bad since; otherwise it goes to the first. The others get a
-// finding, unless they have it from lintTogether, and are tried again at every change.
+// finding, and are tried again at every change.
 func accept(all []*served) (services []server.Service) {
 	owners := make(map[string]*served)
 	for _, s := range all {
@@ -164,10 +144,10 @@ func accept(all []*served) (services []server.Service) {
 		}
 	}
 	for _, s := range all {
-		if s.next != nil && !s.rejected() {
+		if s.next != nil && !s.bad() {
 			s.findings = append([]signpost.Finding{{
-				Rule: "base-path", Severity: signpost.SeverityError, File: s.name, Line: 1, Column: 1,
-				Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owners[s.next.BasePath].name),
+				Rule: "base-path", Severity: signpost.SeverityError, File: s.Name, Line: 1, Column: 1,
+				Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owners[s.next.BasePath].Name),
 				Hint:    "give each service a base_path of its own",
 			}}, s.findings...)
 		}
@@ -178,36 +158,24 @@ func accept(all []*served) (services []server.Service) {
 	return services
 }
 
-// restore loads definitions of remote sources from the cache if there are none, or one of them is bad. It reports whether
-// there were any.
-func (p *publisher) restore() bool {
-	restored := false
+// restore loads the cached definitions of remote sources, which are served until the source answers.
+func (p *publisher) restore() {
 	for _, remote := range p.remotes() {
-		bad := func(s *served) bool { return s.source == remote && s.current == nil && s.next == nil }
-		if p.serves(remote) && !slices.ContainsFunc(p.served, bad) {
-			continue
-		}
-		found, err := remote.Restore()
-		if err != nil {
+		if _, err := remote.Restore(); err != nil {
 			p.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
 		}
-		if found {
-			p.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
-			restored = true
-		}
 	}
-	return restored
 }
 
 // serves reports whether anything from a source is published.
 func (p *publisher) serves(from source.Source) bool {
-	return slices.ContainsFunc(p.served, func(s *served) bool { return s.source == from && s.current != nil })
+	return slices.ContainsFunc(p.served, func(s *served) bool { return s.From == from && s.current != nil })
 }
 
 // remotes returns the remote sources.
 func (p *publisher) remotes() []*source.Remote {
 	var all []*source.Remote
-	for _, s := range p.Sources {
+	for _, s := range p.workspace.Sources() {
 		if remote, ok := s.(*source.Remote); ok {
 			all = append(all, remote)
 		}
@@ -219,10 +187,10 @@ func (p *publisher) remotes() []*source.Remote {
 // failure is logged once, and retried whenever the sources are looked at.
 func (p *publisher) cacheDefinitions(changed []*served) {
 	for _, remote := range p.remotes() {
-		of := func(s *served) bool { return s.source == remote }
+		of := func(s *served) bool { return s.From == remote }
 		failed := p.uncached[remote]
 		due := slices.ContainsFunc(changed, of) || failed != ""
-		if !due || slices.ContainsFunc(p.served, func(s *served) bool { return of(s) && s.rejected() }) {
+		if !due || slices.ContainsFunc(p.served, func(s *served) bool { return of(s) && s.bad() }) {
 			continue
 		}
 		err := remote.Keep()
@@ -253,10 +221,10 @@ func (p *publisher) reload(demanded bool) {
 	}
 	rejected := 0
 	for _, s := range p.served {
-		if s.rejected() {
+		if s.bad() {
 			rejected++
 		}
 	}
 	p.Log.Info("reloaded on demand", "definitions", len(p.served), "changed", len(out.changed), "removed", len(out.withdrawn),
-		"rejected", rejected, "unreadable_sources", len(out.Failures))
+		"rejected", rejected, "unreadable_sources", len(out.Snapshot.Failures))
 }

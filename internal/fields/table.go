@@ -39,6 +39,19 @@ var Manifest = &Value{
 		Field{Name: "modifiers", Value: &Value{Type: List, Each: &Value{What: "modifier", Type: Object, Open: true, Fields: full[1:]}}})}}}},
 }
 
+// Project is a project file.
+var Project = &Value{
+	What: "the project", Type: Object, Form: "such as definitions: [services/*.yaml]",
+	Fields: []Field{
+		{Name: "definitions", Doc: "The definitions that are registered together: files, directories or patterns, relative to this file.",
+			Value: &Value{Type: List, Form: "such as [services/*.yaml]", Each: &Value{What: "a definition"}}},
+		{Name: "registered", Doc: "What else the studio has: files, directories or addresses of manifests.",
+			Value: &Value{Type: List, Form: "such as [https://partner.example.net/v1/endpoints-manifest]", Each: &Value{What: "a registered source"}}},
+		{Name: "hosts", Doc: "The hosts of definitions that declare none.", Value: Definition.Field("hosts").Value},
+		{Name: "context_keys", Doc: "The context keys that the apps have, with descriptions, for all definitions.", Value: Catalogue},
+	},
+}
+
 // Catalogue lists context keys with descriptions.
 var Catalogue = &Value{Type: Object, Each: &Value{What: "the description of a context key", OrNull: true}, Names: ContextKeys,
 	Form: "such as {user_account.profile: The profile that the viewer chose}"}

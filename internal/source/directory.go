@@ -28,7 +28,7 @@ func (f file) read() (Document, error) {
 	if err != nil {
 		return Document{}, readError(f.name, err)
 	}
-	return Document{Name: f.name, Path: f.path, Text: text}, nil
+	return Document{Name: f.name, Path: f.path, Text: text, named: f.named}, nil
 }
 
 // readError names the path only once: errors of package os contain it as well, or that of a file below it.
@@ -58,7 +58,8 @@ func skipped(name string) bool {
 
 // list returns the file of a name, or the files in and below a directory that may be definitions, sorted by path, with the
 // directories to watch for changes: for a file its parent, because a watch on the file is lost when the file is replaced. It
-// follows symbolic links, because Kubernetes mounts use them, but visits no directory twice.
+// follows symbolic links, because Kubernetes mounts use them, but visits no directory twice, and none that contains the
+// one that was named: a link to / is not meant.
 func list(name string) (files []file, directories []string, err error) {
 	info, err := os.Stat(name)
 	switch parent := []string{filepath.Dir(name)}; {
@@ -68,10 +69,14 @@ func list(name string) (files []file, directories []string, err error) {
 		return []file{{name: name, path: filepath.Base(name), info: info, named: true}}, parent, nil
 	}
 	visited := make(map[string]bool)
+	root, err := realPath(name)
+	if err != nil {
+		return nil, nil, readError(name, err)
+	}
 	var visit func(name, below string) error
 	visit = func(name, below string) error {
-		real, err := filepath.EvalSymlinks(name)
-		if err != nil || visited[real] {
+		real, err := realPath(name)
+		if err != nil || visited[real] || real != root && isBelow(root, real) {
 			return err
 		}
 		visited[real] = true
@@ -108,28 +113,91 @@ func list(name string) (files []file, directories []string, err error) {
 	return files, directories, nil
 }
 
+// realPath returns an absolute path without symbolic links.
+func realPath(name string) (string, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(real)
+}
+
+// isBelow reports whether an absolute path is that of a directory, or below it.
+func isBelow(path, dir string) bool {
+	below, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(below)
+}
+
+// listPattern is list for everything that matches a pattern of [filepath.Glob], which may be a plain path.
+func listPattern(pattern string) (files []file, directories []string, err error) {
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return nil, nil, readError(pattern, err)
+	}
+	if len(names) == 0 {
+		names = []string{pattern}
+		if isPattern(pattern) {
+			return nil, nil, readError(pattern, errNoMatch)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, name := range names {
+		below, watched, err := list(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		directories = append(directories, watched...)
+		for _, f := range below {
+			if !seen[f.name] {
+				seen[f.name] = true
+				files = append(files, f)
+			}
+		}
+	}
+	return files, directories, nil
+}
+
+var errNoMatch = errors.New("no file matches the pattern")
+
+// isPattern reports whether a path has a character that filepath.Glob does not take literally.
+func isPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
+
+// statFile is os.Stat with the error of a definition.
+func statFile(name string) (fs.FileInfo, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, readError(name, err)
+	}
+	return info, nil
+}
+
 // readFiles reads a file, or the definitions in and below a directory.
 func (r *Reader) readFiles(name string) ([]Document, error) {
-	files, _, err := list(name)
+	match := list
+	if r.Patterns {
+		match = listPattern
+	}
+	files, _, err := match(name)
 	if err != nil {
 		return nil, err
 	}
 	documents := make([]Document, len(files))
 	for i, f := range files {
-		if documents[i], err = f.read(); err != nil || f.named {
-			return documents, err
+		if documents[i], err = f.read(); err != nil {
+			return nil, err
 		}
 	}
-	if documents, err = r.keepDefinitions(documents); err != nil {
+	documents, err = r.keepDefinitions(documents)
+	if err != nil {
 		return nil, readError(name, err)
 	}
 	return documents, nil
 }
 
-// keepDefinitions drops documents that are not definitions, with a note for each.
+// keepDefinitions drops documents that are not definitions, unless they were named by themselves, with a note for each.
 func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		if definition.IsDefinition(d.Name, d.Text) || r.Manifests && isManifest(d.Text) {
+		if d.named || definition.IsDefinition(d.Name, d.Text) || r.Manifests && isManifest(d.Text) {
 			return false
 		}
 		if r.Note != nil {

@@ -96,6 +96,7 @@ func TestReadDirectoryLinks(t *testing.T) {
 	dir := tree(t, map[string]string{"..v1/feeds.yaml": definitionText, "..v1/sub/media.yaml": definitionText})
 	for link, target := range map[string]string{
 		"..data": "..v1", "feeds.yaml": "..data/feeds.yaml", "sub": "..data/sub", "loop": ".", "again": "sub", "nowhere.yaml": "gone",
+		"everything": "/",
 	} {
 		testkit.OK(t, os.Symlink(target, filepath.Join(dir, link)))
 	}

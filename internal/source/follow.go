@@ -26,6 +26,15 @@ type Options struct {
 	UserAgent string            // for requests to remote sources; empty means "signpost"
 	Transport http.RoundTripper // for these requests; nil means http.DefaultTransport
 
+	// Patterns makes an argument that is a path also match other files, as [filepath.Glob] does: those of a project file.
+	Patterns bool
+
+	// Manifests makes a directory include the manifests in it, not only the definitions.
+	Manifests bool
+
+	// Hasty makes files be read as soon as they change, and read again if they were incomplete: in an editor.
+	Hasty bool
+
 	// Note is called once for each file in a directory that is skipped because it is not a definition. It may be nil.
 	Note func(message string)
 }
@@ -62,7 +71,14 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			}
 			all = append(all, &Fixed{Label: Shown(arg), Documents: documents})
 		default:
-			all = append(all, &local{path: arg, note: opts.Note})
+			l := &local{path: arg, match: list, manifests: opts.Manifests, rest: restTime, note: opts.Note}
+			if opts.Patterns {
+				l.match = listPattern
+			}
+			if opts.Hasty {
+				l.rest = 0
+			}
+			all = append(all, l)
 		}
 	}
 	return all, nil

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,29 +19,33 @@ const (
 	// file read while being overwritten can be part old and part new, and still be well-formed.
 	restTime = 100 * time.Millisecond
 
-	// maxHashed is how many files that look unchanged are hashed at a time. Thousands of them take their turns: hashing 2,000
-	// every LookInterval took 7 % of a core.
-	maxHashed = 100
-
-	// maxRests is how often a file that keeps changing is waited for.
+	// maxRests is how often files that keep changing are waited for.
 	maxRests = 20
+
+	// timeStep is the coarsest step in which file systems record modification times. A file that was written less than that
+	// before it was read may change without a trace, so it is read again.
+	timeStep = 2 * time.Second
 )
 
-// local is a file or a directory of files that is followed. A file has changed if its digest has. It is only hashed if it
-// is the same as before by device, inode, size and modification time, and otherwise read once it rests. maxHashed files
-// are hashed at a time.
+// local is a file, a directory of files or a pattern that is followed. A file is read again if its device, inode, size or
+// modification time has changed, or if that time is not older than the last read. It has changed if its digest has.
 type local struct {
-	path string
-	note func(message string)
+	path  string
+	match func(path string) ([]file, []string, error) // list or listPattern
+	rest  time.Duration                               // how long a file must have been unchanged
+	note  func(message string)
 
-	files     map[string]localFile // by name
-	documents []Document
-	turn      int // the number of the file to hash next
+	manifests bool // it stands for those in a directory, too
+
+	files       map[string]localFile // by name
+	documents   []Document
+	directories []string // to watch for changes
 }
 
 // localFile is a file as it was last read.
 type localFile struct {
 	info     fs.FileInfo // nil if it could not be read again
+	readAt   time.Time
 	document Document
 	other    bool // not a definition, and never was
 }
@@ -50,77 +55,111 @@ func sameFile(a, b fs.FileInfo) bool {
 	return a != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// changed reports whether the text of a file is not what it was, as far as it can be read.
-func (f localFile) changed(name string) bool {
+// recheck reads a file that looks unchanged again if it may have changed after all, and reports whether it has.
+func (f *localFile) recheck(name string) bool {
+	if f.readAt.Sub(f.info.ModTime()) > timeStep {
+		return false
+	}
+	readAt := time.Now()
 	now, err := file{name: name}.read()
-	return err != nil || digest.FromBytes(now.Text) != f.document.Sum
+	if err != nil || digest.FromBytes(now.Text) != f.document.Sum {
+		return true
+	}
+	f.readAt = readAt
+	return false
 }
 
 func (l *local) Name() string { return l.path }
 
 func (l *local) Read() ([]Document, bool, error) {
-	listed, _, err := list(l.path)
+	listed, directories, err := l.match(l.path)
+	l.directories = directories
 	if err != nil {
 		return l.documents, false, err
 	}
 	files := make(map[string]localFile, len(listed))
-	var documents []Document
-	var errs []error
-	for i, f := range listed {
-		known, before := l.files[f.name]
-		due := (i-l.turn+len(listed))%len(listed) < maxHashed
-		if !sameFile(known.info, f.info) || due && known.changed(f.name) {
-			now, err := readAtRest(f)
-			switch {
-			case errors.Is(err, fs.ErrNotExist) && !f.named: // removed since the directory was listed
-				continue
-			case err != nil:
-				errs = append(errs, err)
-				if !before {
-					continue
-				}
-				now.document, now.other = known.document, known.other
-			default:
-				// A truncated definition still counts as one, so that it is rejected and not withdrawn.
-				now.other = !f.named && !definition.IsDefinition(f.name, now.document.Text) && (!before || known.other)
-				if now.other && !before {
-					l.note(skippedNote(f.name))
-				}
-			}
-			known = now
+	var changed []file
+	for _, f := range listed {
+		known := l.files[f.name]
+		if !sameFile(known.info, f.info) || known.recheck(f.name) {
+			changed = append(changed, f)
 		}
 		files[f.name] = known
-		if !known.other {
+	}
+	read, errs := l.readAtRest(changed)
+	for _, f := range changed {
+		known, before := l.files[f.name]
+		now, ok := read[f.name]
+		switch {
+		case ok:
+			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
+			now.other = !f.named && !l.means(now.document) && (!before || known.other)
+			if now.other && !before {
+				l.note(skippedNote(f.name))
+			}
+			files[f.name] = now
+		case before && errs[f.name] != nil:
+			files[f.name] = localFile{document: known.document, other: known.other}
+		default:
+			delete(files, f.name)
+		}
+	}
+	var documents []Document
+	var failures []error
+	for _, f := range listed {
+		if known, ok := files[f.name]; ok && !known.other {
 			documents = append(documents, known.document)
 		}
+		if errs[f.name] != nil {
+			failures = append(failures, errs[f.name])
+		}
 	}
-	if len(documents)+len(errs) == 0 {
-		return l.documents, false, readError(l.path, errNoDefinitions)
+	if len(documents) == 0 {
+		return l.documents, false, cmp.Or(errors.Join(failures...), readError(l.path, errNoDefinitions))
 	}
-	l.turn = (l.turn + maxHashed) % len(listed)
-	changed := !slices.EqualFunc(documents, l.documents, sameDocument)
+	differ := !slices.EqualFunc(documents, l.documents, sameDocument)
 	l.files, l.documents = files, documents
-	return slices.Clone(documents), changed, errors.Join(errs...)
+	return slices.Clone(documents), differ, errors.Join(failures...)
 }
 
-// readAtRest reads a file once it has been unchanged for restTime.
-func readAtRest(f file) (localFile, error) {
-	for range maxRests {
-		wait := restTime - time.Since(f.info.ModTime())
-		time.Sleep(min(wait, restTime)) // no longer than restTime, in case the clock of the file system is ahead
-		document, err := f.read()
-		if err != nil {
-			return localFile{}, err
+// means reports whether a file found in a directory is meant.
+func (l *local) means(d Document) bool {
+	return definition.IsDefinition(d.Name, d.Text) || l.manifests && isManifest(d.Text)
+}
+
+// readAtRest reads files once each has been unchanged for a while, and returns them and the errors by name. It waits for
+// all of them at once. A file that was removed since it was listed is in neither.
+func (l *local) readAtRest(waiting []file) (read map[string]localFile, errs map[string]error) {
+	read, errs = make(map[string]localFile), make(map[string]error)
+	for rests := 0; rests < maxRests && len(waiting) > 0; rests++ {
+		var wait time.Duration
+		for _, f := range waiting {
+			wait = max(wait, l.rest-time.Since(f.info.ModTime()))
 		}
-		info, err := os.Stat(f.name)
-		if err != nil {
-			return localFile{}, readError(f.name, err)
+		time.Sleep(min(wait, l.rest)) // no longer than that, in case the clock of the file system is ahead
+		var changed []file
+		for _, f := range waiting {
+			now := localFile{readAt: time.Now()}
+			var err error
+			if now.document, err = f.read(); err == nil {
+				now.info, err = statFile(f.name)
+			}
+			switch {
+			case errors.Is(err, fs.ErrNotExist) && !f.named:
+			case err != nil:
+				errs[f.name] = err
+			case sameFile(f.info, now.info):
+				now.document.Sum = digest.FromBytes(now.document.Text)
+				read[f.name] = now
+			default:
+				f.info = now.info
+				changed = append(changed, f)
+			}
 		}
-		if sameFile(f.info, info) {
-			document.Sum = digest.FromBytes(document.Text)
-			return localFile{info: info, document: document}, nil
-		}
-		f.info = info
+		waiting = changed
 	}
-	return localFile{}, readError(f.name, fmt.Errorf("it changes all the time, and was never unchanged for %v", restTime))
+	for _, f := range waiting {
+		errs[f.name] = readError(f.name, fmt.Errorf("it changes all the time, and was never unchanged for %v", restTime))
+	}
+	return read, errs
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,9 @@ import (
 	"signpost/internal/testkit"
 )
 
-func newLocal(path string) *local { return &local{path: path, note: func(string) {}} }
+func newLocal(path string) *local {
+	return &local{path: path, match: list, rest: restTime, note: func(string) {}}
+}
 
 const otherText = "versions:\n  v2:\n    endpoints: {}\n" // as long as definitionText
 
@@ -66,24 +69,37 @@ func TestLocalChanges(t *testing.T) {
 	check(true)
 }
 
-// TestLocalHashesInTurns checks that such a change is noticed among more files than are hashed at a time.
-func TestLocalHashesInTurns(t *testing.T) {
+// TestLocalFuture checks that many files with a time in the future, which never come to rest, are waited for together, and
+// that such a file is read again although it looks unchanged.
+func TestLocalFuture(t *testing.T) {
 	files := make(map[string]string)
-	for i := range 2*maxHashed + 50 {
+	for i := range 20 {
 		files[fmt.Sprintf("%03d.yaml", i)] = definitionText
 	}
 	dir := tree(t, files)
-	l := newLocal(dir)
+	synctest.Test(t, func(t *testing.T) { // whose clock is behind that of every file
+		l := newLocal(dir)
+		start := time.Now()
+		if _, changed, err := l.Read(); !changed || err != nil || time.Since(start) != restTime {
+			t.Errorf("changed: %v, %v after %v", changed, err, time.Since(start))
+		}
+		writeUnseen(t, otherText, filepath.Join(dir, "012.yaml"))
+		if _, changed, err := l.Read(); !changed || err != nil {
+			t.Errorf("the change was not noticed: %v", err)
+		}
+	})
+}
+
+// TestLocalOldFiles checks that files that have long been as they are are not opened again.
+func TestLocalOldFiles(t *testing.T) {
+	path := filepath.Join(tree(t, map[string]string{"a.yaml": definitionText}), "a.yaml")
+	old := time.Now().Add(-time.Hour)
+	testkit.OK(t, os.Chtimes(path, old, old))
+	l := newLocal(path)
 	l.Read()
-	writeUnseen(t, otherText, filepath.Join(dir, "120.yaml"))
-	found := false
-	for range 3 {
-		_, changed, err := l.Read()
-		testkit.OK(t, err)
-		found = found || changed
-	}
-	if !found {
-		t.Error("the change was not noticed")
+	writeUnseen(t, otherText, path)
+	if _, changed, err := l.Read(); changed || err != nil {
+		t.Errorf("changed: %v, %v", changed, err)
 	}
 }
 
@@ -112,8 +128,13 @@ func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 	for _, name := range []string{"a.yaml", "b.yaml"} {
 		testkit.OK(t, os.Remove(filepath.Join(dir, name)))
 	}
-	if documents, changed, err := l.Read(); err == nil || changed || len(documents) != 2 {
-		t.Errorf("a directory without definitions: %v, %v, %v", documents, changed, err)
+	for _, left := range []string{"nothing", "a socket"} {
+		if documents, changed, err := l.Read(); err == nil || changed || len(documents) != 2 {
+			t.Errorf("a directory with %s: %v, %v, %v", left, documents, changed, err)
+		}
+		if listener, err := net.Listen("unix", filepath.Join(dir, "s.yaml")); err == nil {
+			defer listener.Close()
+		}
 	}
 }
 
@@ -136,7 +157,7 @@ func TestLocalAtRest(t *testing.T) {
 			start := time.Now()
 			documents, changed, err := l.Read()
 			if len(documents) != 1 || string(documents[0].Text) != want || changed != (err == nil) || changed != (failure == "") || !strings.Contains(fmt.Sprint(err), failure) {
-				t.Errorf("changed: %v, %v: %q, want %q", changed, err, documents, want)
+				t.Errorf("changed: %v, %v: %v, want %q", changed, err, documents, want)
 			}
 			if took := time.Since(start); took != rests*restTime {
 				t.Errorf("it waits for %v", took)

@@ -39,6 +39,8 @@ type Remote struct {
 	latest state      // empty until the first success
 	read   state      // what the last Read returned
 	err    error      // of the last attempt
+
+	answered bool // by the last attempt; false before it
 }
 
 // state is what a remote source had at one time.
@@ -75,6 +77,13 @@ func (r *Remote) changed() bool {
 	return !slices.EqualFunc(r.latest.documents, r.read.documents, sameDocument)
 }
 
+// Answered reports whether the last Fetch succeeded.
+func (r *Remote) Answered() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.answered
+}
+
 // Version identifies what Read returned, if that is known: a digest, or the ETag of an address.
 func (r *Remote) Version() string {
 	r.mu.Lock()
@@ -95,6 +104,7 @@ func (r *Remote) Fetch(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.err
+	r.answered = err == nil
 	if r.err = err; err != nil {
 		r.err = fmt.Errorf("fetch definition %q: %w", r.name, err)
 		return last == nil || last.Error() != r.err.Error()
@@ -195,6 +205,9 @@ func (r *Remote) Restore() (bool, error) {
 	}
 	if err != nil {
 		return false, cacheError("read", r.cache, err)
+	}
+	if len(documents) == 0 {
+		return false, nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,8 +31,11 @@ type Service struct {
 }
 
 // NewService parses a document.
-func NewService(d Document) *Service {
-	return &Service{Name: d.Name, File: d.Parse(), Served: d.Manifest(), Blank: len(bytes.TrimSpace(d.Text)) == 0, Address: d.Address}
+func NewService(d Document) *Service { return ServiceOf(d, d.Parse()) }
+
+// ServiceOf returns the content of a document that has been parsed.
+func ServiceOf(d Document, file *definition.File) *Service {
+	return &Service{Name: d.Name, File: file, Served: d.Manifest(), Blank: len(bytes.TrimSpace(d.Text)) == 0, Address: d.Address}
 }
 
 // Load fills in the versions with features applied, as far as they could be read; nil means the features that the definition

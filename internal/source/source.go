@@ -42,10 +42,14 @@ type Document struct {
 	Text    []byte   // at most one byte more than definition.MaxSize, which Parse reports
 	Address *url.URL // where a manifest was fetched; nil if it was not fetched
 	Sum     Sum      // of the text, if the document is watched for changes
+	named   bool     // by itself, not by its directory: it is meant, whatever it is
 }
 
 // Sum is the digest of a text in the form that OCI registries use: sha256:….
 type Sum = digest.Digest
+
+// SumOf returns the digest of a text.
+func SumOf(text []byte) Sum { return digest.FromBytes(text) }
 
 // ID identifies the document, whatever name it was read by.
 func (d Document) ID() string {
@@ -114,6 +118,9 @@ type Reader struct {
 	// Manifests makes a directory include the manifests in it, not only the definitions.
 	Manifests bool
 
+	// Patterns makes a path stand for everything that matches it, as [filepath.Glob] has it.
+	Patterns bool
+
 	// Note is called for each file in a directory that is skipped because it is not a definition. It may be nil.
 	Note func(message string)
 
@@ -178,6 +185,11 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 		return r.readRevision(ctx, arg)
 	}
 	return r.readFiles(arg)
+}
+
+// IsLocal reports whether an argument is the path of a file or directory, which can change.
+func IsLocal(arg string) bool {
+	return arg != Stdin && !IsAddress(arg) && !IsRegistry(arg) && !isRevision(arg)
 }
 
 // isRevision reports whether an argument that is no address is REV:path, and not the name of a file.

@@ -73,15 +73,15 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	}
 }
 
-// Directories returns the directories to watch for changes to sources, for a [Watcher].
+// Directories returns the directories to watch for changes to sources, for a [Watcher]: those that the last Read found.
 func Directories(sources []Source) []string {
-	var paths []string
+	var directories []string
 	for _, s := range sources {
 		if l, ok := s.(*local); ok {
-			paths = append(paths, l.path)
+			directories = append(directories, l.directories...)
 		}
 	}
-	return DirectoriesOf(paths...)
+	return directories
 }
 
 // DirectoriesOf returns the directories to watch for changes to the named paths. A directory that cannot be listed has

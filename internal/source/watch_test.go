@@ -67,6 +67,9 @@ func TestDirectories(t *testing.T) {
 	if err != nil || len(sources) != 4 || sources[0].Name() != dir || sources[3].Name() != "https://config.example.com/feeds.yaml" {
 		t.Fatalf("%v, %v", sources, err)
 	}
+	for _, s := range sources {
+		s.Read()
+	}
 	want := []string{dir, filepath.Join(dir, "b"), filepath.Join(dir, "x"), filepath.Join(dir, "x"), filepath.Join(dir, "x")}
 	if got := Directories(sources); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -1,0 +1,162 @@
+package daemon_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"signpost/internal/testkit"
+)
+
+// overlapping returns a service with one endpoint, which requires a key or not.
+func overlapping(base, url string, required bool) string {
+	return fmt.Sprintf(`{"base_path": %q, "versions": {"v1": {"endpoints": {"https://{{host}}/v1%s": {"name": "A", "method": "get",`+
+		` "mime_type": "application/json", "context_obj": [{"key": "token", "type": "ctx", "required": %v}]}}}}}`, base, url, required)
+}
+
+// TestReloadJudgesTogether edits a file so that it takes feeds of another one: the log says so, as at a start, and again
+// when it is over.
+func TestReloadJudgesTogether(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
+	testkit.Write(t, a, overlapping("/a", "/a", true))
+	testkit.Write(t, b, overlapping("/b", "/b", true))
+	p := startServe(t, dir)
+	warnings := func() float64 { return p.metric(t, `signpost_definition_findings{severity="warning"}`) }
+	overlaps := func() (n int) {
+		for _, line := range p.logged("finding is gone") {
+			if line["rule"] == "overlap-drops-context" {
+				n++
+			}
+		}
+		return n
+	}
+	if n := warnings(); n != 0 {
+		t.Fatalf("%v warnings at the start", n)
+	}
+	replace(t, b, strings.Replace(overlapping("/b", "/a/b", true), "token", "other", 1))
+	waitFor(t, "the overlap in the log", func() bool { return strings.Contains(p.log.String(), `"rule":"overlap-drops-context"`) })
+	waitFor(t, "the overlap in the metrics", func() bool { return warnings() == 1 })
+	replace(t, b, overlapping("/b", "/a/b", true))
+	waitFor(t, "the end of the overlap", func() bool { return overlaps() == 1 && warnings() == 0 })
+}
+
+// TestStartWithBadDefinition starts with one bad definition among several: the others are served, and /readyz names it.
+func TestStartWithBadDefinition(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	testkit.Write(t, filepath.Join(dir, "good.json"), service("/good", "one", 2))
+	testkit.Write(t, filepath.Join(dir, "typo.json"), `{"version": {}}`)
+	p := startServe(t, dir)
+	if !p.serves(t, "/good"+manifestV1, "one") || p.metric(t, "signpost_last_reload_successful") != 0 || len(p.logged(rejected...)) != 1 {
+		t.Error("the good definition is not served, or the bad one is in neither metric nor log")
+	}
+	if r := mustFetch(t, p.admin+"/readyz"); r.StatusCode != http.StatusOK || !strings.Contains(r.body, "typo.json") {
+		t.Errorf("/readyz: %d %s", r.StatusCode, r.body)
+	}
+	replace(t, filepath.Join(dir, "typo.json"), service("/typo", "one", 2))
+	waitFor(t, "the repaired definition", func() bool { return p.serves(t, "/typo"+manifestV1, "one") })
+	if r := mustFetch(t, p.admin+"/readyz"); strings.Contains(r.body, "typo.json") {
+		t.Errorf("/readyz: %s", r.body)
+	}
+}
+
+// TestStartWithHangingSource starts while a source accepts requests and does not respond: its port opens, what files have is
+// served, and so is what the cache has, until the source responds.
+func TestStartWithHangingSource(t *testing.T) {
+	t.Parallel()
+	var hangs atomic.Bool
+	resume := make(chan struct{})
+	remote := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if hangs.Load() {
+			select {
+			case <-resume:
+			case <-r.Context().Done():
+			}
+			io.WriteString(w, service("/remote", "two", 2))
+			return
+		}
+		io.WriteString(w, service("/remote", "one", 2))
+	}))
+	t.Cleanup(remote.Close)
+	file, cache := filepath.Join(t.TempDir(), "feeds.json"), t.TempDir()
+	testkit.Write(t, file, feeds("one", 2))
+	args := []string{file, remote.URL, "--definition-cache", cache, "--poll-interval", "1h"}
+	p := startServe(t, args...)
+	waitFor(t, "the cache", func() bool { kept, _ := filepath.Glob(filepath.Join(cache, "*.definition")); return len(kept) == 1 })
+	p.stop(t)
+
+	hangs.Store(true)
+	alone := startServe(t, remote.URL, "--poll-interval", "1h")
+	if r := alone.get(t, manifestV1); r.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("without a definition the response is %v", r.Status)
+	}
+	p = startServe(t, args...)
+	if !p.serves(t, manifestV1, "one") || !p.serves(t, "/remote"+manifestV1, "one") {
+		t.Error("the file or the cached definition is not served")
+	}
+	close(resume)
+	for _, p := range []*process{p, alone} {
+		waitFor(t, "the response of the source", func() bool { return p.serves(t, "/remote"+manifestV1, "two") })
+	}
+	if lines := p.logged("reloaded on demand"); len(lines) > 0 {
+		t.Error("the start logs a reload on demand")
+	}
+}
+
+// TestEmptyCache starts from a cache without definitions, which is none.
+func TestEmptyCache(t *testing.T) {
+	t.Parallel()
+	remote, cache := newSource(t, feeds("one", 2), http.StatusOK), t.TempDir()
+	args := []string{remote.URL, "--definition-cache", cache, "--poll-interval", "20ms"}
+	p := startServe(t, args...)
+	var kept []string
+	waitFor(t, "the cache", func() bool { kept, _ = filepath.Glob(filepath.Join(cache, "*.definition")); return len(kept) == 1 })
+	p.stop(t)
+	testkit.Write(t, kept[0], "[]")
+	remote.set("", http.StatusServiceUnavailable)
+	p = startServe(t, args...)
+	if r := p.get(t, manifestV1); r.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("the response is %v", r.Status)
+	}
+}
+
+// TestNobodyReads starts with pipes that are full: the port opens nevertheless, and signals work.
+func TestNobodyReads(t *testing.T) {
+	t.Parallel()
+	path, listen := filepath.Join(t.TempDir(), "feeds.json"), testkit.FreeAddress(t)
+	testkit.Write(t, path, strings.ReplaceAll(feeds("one", 2), "https://", "http://")) // with warnings
+	unread, full, err := os.Pipe()
+	testkit.OK(t, err)
+	defer unread.Close()
+	full.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	full.Write(make([]byte, 1<<22))
+	cmd := exec.Command("signpost", "serve", path, "--listen", listen)
+	cmd.Stdout, cmd.Stderr, cmd.Dir = full, full, t.TempDir()
+	testkit.OK(t, cmd.Start())
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	for _, generation := range []string{"one", "two"} {
+		replace(t, path, strings.ReplaceAll(feeds(generation, 2), "https://", "http://"))
+		if generation == "two" { // it runs
+			cmd.Process.Signal(syscall.SIGHUP)
+		}
+		waitFor(t, generation, func() bool {
+			r, err := fetch(http.DefaultClient, "http://"+listen+manifestV1, "")
+			return err == nil && strings.Contains(r.body, `"`+generation+" #")
+		})
+	}
+	cmd.Process.Signal(syscall.SIGTERM)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("serve exited with %v", err)
+	}
+}

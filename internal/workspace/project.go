@@ -1,0 +1,108 @@
+package workspace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"signpost"
+	"signpost/definition"
+	"signpost/internal/readfile"
+	"signpost/internal/source"
+)
+
+// Project is a project file. Its zero value stands for none.
+type Project struct {
+	Path        string   // as findings have it; "" if there is none
+	Definitions []string // patterns that the process can read
+	Registered  []string // sources that the process can read
+
+	parsed *definition.Project
+}
+
+// FindProject returns the project file of a directory: in it, or above it up to the root of the repository. A directory
+// that is in no repository has only its own.
+func FindProject(dir string) (path string, found bool) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", false
+	}
+	exists := func(dir, name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		if !found && exists(at, definition.ProjectName) {
+			path, found = filepath.Join(at, definition.ProjectName), true
+		}
+		if exists(at, ".git") {
+			return path, found
+		}
+		if at == filepath.Dir(at) { // in no repository
+			return path, found && filepath.Dir(path) == dir
+		}
+	}
+}
+
+// ReadProject reads a project file. A name of "" stands for none.
+func ReadProject(name string) (Project, error) {
+	if name == "" {
+		return Project{parsed: new(definition.Project)}, nil
+	}
+	text, err := readfile.Limit(name, definition.MaxSize)
+	if err != nil {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) {
+			err = path.Err
+		}
+		return Project{}, fmt.Errorf("read project %q: %w", name, err)
+	}
+	return ParseProject(name, text), nil
+}
+
+// ParseProject is ReadProject for a text.
+func ParseProject(name string, text []byte) Project {
+	p := Project{Path: name, parsed: definition.ParseProject(name, text)}
+	for _, pattern := range p.parsed.Definitions {
+		p.Definitions = append(p.Definitions, p.resolve(pattern))
+	}
+	for _, arg := range p.parsed.Registered {
+		p.Registered = append(p.Registered, p.resolve(arg))
+	}
+	return p
+}
+
+// resolve makes a path of the project one of the process. Addresses and git revisions stay as they are.
+func (p Project) resolve(arg string) string {
+	if filepath.IsAbs(arg) || !source.IsLocal(arg) {
+		return arg
+	}
+	return filepath.Join(filepath.Dir(p.Path), filepath.FromSlash(arg))
+}
+
+// File returns the project file for messages, or nil if there is none.
+func (p Project) File() *definition.File { return p.parsed.File() }
+
+// Findings returns what is wrong in the project file.
+func (p Project) Findings() []signpost.Finding {
+	if p.Path == "" {
+		return nil
+	}
+	return p.parsed.Errors()
+}
+
+// Options adds what the project says to how definitions are parsed.
+func (p Project) Options(opts definition.Options) definition.Options {
+	if len(opts.Hosts) == 0 {
+		opts.Hosts = p.parsed.Hosts
+	}
+	if p.parsed.ContextKeys == nil {
+		return opts
+	}
+	keys := maps.Clone(p.parsed.ContextKeys)
+	maps.Copy(keys, opts.ContextKeys)
+	opts.ContextKeys = keys
+	return opts
+}

@@ -1,0 +1,260 @@
+// Package workspace holds what is registered together in one studio, as one value.
+//
+// A [Workspace] reads sources, parses each changed text once, and hands out immutable snapshots: the files, their findings
+// alone and together, and what could not be read. [Read] makes a snapshot of what the arguments of a command name;
+// [Workspace.Look] makes one of followed sources, and reuses everything that has not changed.
+package workspace
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"signpost"
+	"signpost/definition"
+	"signpost/internal/source"
+)
+
+// Role says how a file takes part.
+type Role int
+
+// Roles of files.
+const (
+	Judged     Role = iota // it gets findings
+	Beside                 // another definition of the same project, whatever errors it has
+	Registered             // something else that the studio has
+)
+
+// Source is a source with the role of its files.
+type Source struct {
+	source.Source
+	Role Role
+}
+
+// Options configure a workspace. The zero value is usable.
+type Options struct {
+	Definition definition.Options // how definitions are parsed, except those that are only registered
+
+	// Manifests makes judged files that are manifests be parsed as such, not as bad definitions.
+	Manifests bool
+
+	// Hasty makes files be read as soon as they change: in an editor.
+	Hasty bool
+}
+
+// File is a parsed document. It never changes.
+type File struct {
+	source.Document
+	Role       Role
+	From       source.Source
+	Definition *definition.File   // nil if parsing it failed because of a bug
+	Findings   []signpost.Finding // of the file alone
+}
+
+// Rejected reports whether the file has errors.
+func (f *File) Rejected() bool { return slices.ContainsFunc(f.Findings, isError) }
+
+func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
+
+// Service returns the content of the file in the form that signpost/diff and signpost/match take.
+func (f *File) Service() *source.Service { return source.ServiceOf(f.Document, f.Definition) }
+
+// Failure is that of a source that cannot be read.
+type Failure struct {
+	From source.Source
+	Err  error
+}
+
+// Snapshot is the state of a workspace at one time. It never changes.
+type Snapshot struct {
+	Files    []*File // in the order of the sources, each document once
+	Changed  []*File // those that are not in the snapshot before
+	Removed  []*File // those of the snapshot before whose documents are gone
+	Failures []Failure
+
+	findings func() []signpost.Finding
+}
+
+// Findings returns what is wrong in the judged files, alone and with everything else, grouped by file and sorted by
+// position. It is determined once, when it is first asked for, because that takes much longer than reading one file.
+func (s *Snapshot) Findings() []signpost.Finding { return s.findings() }
+
+// Definitions returns the definitions of the files with a role.
+func (s *Snapshot) Definitions(role Role) []*definition.File {
+	var files []*definition.File
+	for _, f := range s.Files {
+		if f.Role == role && f.Definition != nil {
+			files = append(files, f.Definition)
+		}
+	}
+	return files
+}
+
+// lint judges the files together.
+func (s *Snapshot) lint() []signpost.Finding {
+	judged, beside := s.Definitions(Judged), s.Definitions(Beside)
+	found := definition.LintTogether(judged, slices.Concat(beside, s.Definitions(Registered)))
+	if len(beside) > 0 {
+		found = append(found, clashes(judged, beside, found)...)
+		order := make(map[string]int, len(judged))
+		for i, f := range judged {
+			order[f.Name] = i
+		}
+		slices.SortStableFunc(found, func(a, b signpost.Finding) int {
+			return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line, a.Column-b.Column)
+		})
+	}
+	for _, f := range s.Files {
+		if f.Definition == nil {
+			found = append(found, f.Findings...)
+		}
+	}
+	return found
+}
+
+// clashes returns findings about judged files with the base path of one beside them, except for those that have a finding
+// about it already. Of two files that clash, the later one gets the finding, so those beside come first.
+func clashes(judged, beside []*definition.File, found []signpost.Finding) []signpost.Finding {
+	skip := make(map[string]bool)
+	for _, f := range beside {
+		skip[f.Name] = true
+	}
+	for _, f := range found {
+		if f.Rule == definition.RuleBasePath {
+			skip[f.File] = true
+		}
+	}
+	return slices.DeleteFunc(definition.Errors(slices.Concat(beside, judged)...), func(f signpost.Finding) bool {
+		return f.Rule != definition.RuleBasePath || skip[f.File]
+	})
+}
+
+// Workspace follows sources. Its methods must not be called concurrently; its snapshots can be used anywhere.
+type Workspace struct {
+	opts    Options
+	sources []Source
+	unsaved map[string]string // texts that are laid over files, by absolute path
+	last    *Snapshot
+	known   map[string]*File // the files of last, by id
+	parsed  int              // texts that were parsed
+}
+
+// New returns a workspace of sources. The first call of Look reads them.
+func New(opts Options, sources ...Source) *Workspace {
+	return &Workspace{opts: opts, sources: sources, last: &Snapshot{findings: func() []signpost.Finding { return nil }}}
+}
+
+// Sources returns the sources.
+func (w *Workspace) Sources() []source.Source {
+	var all []source.Source
+	for _, s := range w.sources {
+		all = append(all, s.Source)
+	}
+	return all
+}
+
+// Lay lays texts over the files with these absolute paths: those that are being edited.
+func (w *Workspace) Lay(unsaved map[string]string) { w.unsaved = unsaved }
+
+// Look returns the current state. It is the last snapshot, with no file changed or removed, if there is nothing new.
+func (w *Workspace) Look() *Snapshot {
+	type reading struct {
+		documents []source.Document
+		err       error
+	}
+	readings := make([]reading, len(w.sources))
+	var group errgroup.Group
+	for i, s := range w.sources {
+		group.Go(func() error { // at the same time, because some wait until files are at rest
+			readings[i].documents, _, readings[i].err = s.Read()
+			return nil
+		})
+	}
+	group.Wait()
+	next := &Snapshot{}
+	for i, s := range w.sources {
+		if err := readings[i].err; err != nil {
+			next.Failures = append(next.Failures, Failure{s.Source, err})
+		}
+		for _, d := range readings[i].documents {
+			next.Files = append(next.Files, &File{Document: d, Role: s.Role, From: s.Source})
+		}
+	}
+	w.parse(next)
+	return w.last
+}
+
+// parse completes a snapshot, and makes it the last one. Files that have not changed are those of the last one.
+func (w *Workspace) parse(next *Snapshot) {
+	known := make(map[string]*File, len(next.Files))
+	var files []*File
+	for _, f := range next.Files {
+		id := f.ID()
+		if known[id] != nil {
+			continue // a file can be named by itself and by its directory
+		}
+		if text, ok := w.unsaved[id]; ok {
+			f.Text, f.Sum = []byte(text), ""
+		}
+		if f.Sum == "" { // it is not watched
+			f.Sum = source.SumOf(f.Text)
+		}
+		if old := w.known[id]; old != nil && old.Sum == f.Sum && old.Role == f.Role && old.Name == f.Name {
+			f = old
+		} else {
+			next.Changed = append(next.Changed, f)
+		}
+		known[id] = f
+		files = append(files, f)
+	}
+	next.Files = files
+	for _, f := range w.last.Files {
+		if known[f.ID()] == nil {
+			next.Removed = append(next.Removed, f)
+		}
+	}
+	w.parsed += len(next.Changed)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, f := range next.Changed {
+		group.Go(func() error {
+			w.parseFile(f)
+			return nil
+		})
+	}
+	group.Wait()
+	next.findings = w.last.findings
+	if len(next.Changed)+len(next.Removed) > 0 || len(files) == 0 {
+		next.findings = sync.OnceValue(next.lint)
+	}
+	w.last, w.known = next, known
+}
+
+// parseFile parses a file. A panic becomes a finding, so that one definition never keeps others from being used.
+func (w *Workspace) parseFile(f *File) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			f.Definition = nil
+			f.Findings = []signpost.Finding{Defect(f.Name, "the definition cannot be read: %v\n%s", cause, debug.Stack())}
+		}
+	}()
+	if f.Role == Registered || w.opts.Manifests && f.Manifest() {
+		f.Definition = f.Parse()
+	} else {
+		f.Definition = w.opts.Definition.Parse(f.Name, f.Text)
+	}
+	f.Findings = definition.Lint(f.Definition)
+}
+
+// Defect returns a finding about a bug in Signpost that a definition brought to light.
+func Defect(name, format string, args ...any) signpost.Finding {
+	return signpost.Finding{
+		Rule: "defect", Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), File: name, Line: 1, Column: 1,
+		Hint: "this is a bug in Signpost: please report it with the definition",
+	}
+}
