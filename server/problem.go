@@ -18,6 +18,7 @@ type problem struct {
 
 // arrived is what a request looks like to Signpost, so that people and signpost check see what a proxy has changed.
 type arrived struct {
+	Reason string  `json:"reason,omitempty"` // why the host was rejected: one of the Refused constants
 	Host   *string `json:"host,omitempty"`   // as it was taken
 	Header string  `json:"header,omitempty"` // from which
 	Path   string  `json:"path,omitempty"`
@@ -86,7 +87,7 @@ func (p *problem) refusal(common head, from taken) *response {
 	if from.header != "" {
 		named.detail += fmt.Sprintf(" Signpost took the host %q from the header %s.", host, from.header)
 	}
-	return named.response(common, arrived{Host: &host, Header: from.header})
+	return named.response(common, arrived{Reason: p.refused, Host: &host, Header: from.header})
 }
 
 // response returns the complete response, starting with the common fields.
