@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"signpost"
-	"signpost/host"
 	"signpost/internal/httpurl"
 	"signpost/internal/spell"
 )
@@ -26,7 +25,7 @@ var checks = []struct {
 	{name: "certificate", run: (*checker).checkCertificate},             // clients trust the certificate
 	{name: "redirect", run: (*checker).checkRedirect},                   // the address does not redirect
 	{name: "status", run: (*checker).checkStatus},                       // the status is 200
-	{name: "json", run: (*checker).checkJSON},                           // the response is complete JSON, and declared as such
+	{name: "json", run: (*checker).checkJSON},                           // the response is complete JSON, declared as such, with and without gzip
 	{name: "manifest", run: (*checker).checkManifest},                   // it is a manifest without findings
 	{name: "host", run: (*checker).checkHost},                           // its URLs carry the host of the address
 	{name: "cors", run: (*checker).checkCORS},                           // a studio in a browser can read it
@@ -109,6 +108,7 @@ type CheckOptions struct {
 	// called concurrently.
 	FeedSchema func(feed any) []Violation
 
+	Strict bool     // warnings are failures
 	Ignore []string // checks and rules whose failures and warnings do not count
 
 	// Progress is called before the first endpoint is called, and after each call. It is not called concurrently.
@@ -145,8 +145,8 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 	if err != nil {
 		return Report{}, err
 	}
-	c := &checker{opts: opts, address: u}
-	c.answer, c.err = c.get(ctx, "", "")
+	c := &checker{opts: opts, address: u, ownHosts: signpost.FetchedFrom(u.Host)}
+	c.answer, c.err = c.get(ctx, u, "", "")
 	for _, step := range checks {
 		before := len(c.results)
 		switch {
@@ -160,6 +160,9 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 			step.run(c, ctx)
 		}
 		c.ignore(step.name, before)
+		if opts.Strict {
+			c.rejectWarnings(before)
+		}
 		for i := before; i < len(c.results); i++ {
 			c.results[i].Check = step.name
 			if opts.Observe != nil {
@@ -173,11 +176,12 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 
 // checker is one run of the checks.
 type checker struct {
-	opts    CheckOptions
-	address *url.URL
-	results []Result
-	ignored int
-	blocked string // why the remaining checks are skipped
+	opts     CheckOptions
+	address  *url.URL
+	ownHosts signpost.Hosts
+	results  []Result
+	ignored  int
+	blocked  string // why the remaining checks are skipped
 
 	// The response to the plain request, as returned by exchange, and the manifest in it, if it could be read.
 	answer   *Answer
@@ -200,6 +204,15 @@ func (c *checker) ignore(check string, from int) {
 	}
 }
 
+// rejectWarnings turns warnings into failures.
+func (c *checker) rejectWarnings(from int) {
+	for i := range c.results[from:] {
+		if r := &c.results[from+i]; r.Status == Warned {
+			r.Status = Failed
+		}
+	}
+}
+
 // add adds a result. The pointer is valid until the next call.
 func (c *checker) add(status Status, hint, format string, args ...any) *Result {
 	c.results = append(c.results, Result{Status: status, Message: fmt.Sprintf(format, args...), Hint: hint})
@@ -211,9 +224,10 @@ func (c *checker) addProblem(prefix string, p Problem) {
 	c.add(Failed, p.Hint, "%s%s", prefix, p.Message).Cause = p.Cause
 }
 
-// get requests the manifest as a studio does, with another header if that has a name.
-func (c *checker) get(ctx context.Context, header, value string) (*Answer, error) {
-	req := newGet(ctx, c.address)
+// get requests the manifest as a studio does, with another header if that has a name. The address may be another one of
+// the service.
+func (c *checker) get(ctx context.Context, address *url.URL, header, value string) (*Answer, error) {
+	req := newGet(ctx, address)
 	if header != "" {
 		req.Header.Set(header, value)
 	}
@@ -227,8 +241,8 @@ func (c *checker) get(ctx context.Context, header, value string) (*Answer, error
 // the service's URLs, since {{host}} has no port; usually it is a server on this machine.
 func (c *checker) forwardsManifest() bool { return c.opts.SendTo != nil && c.address.Port() == "" }
 
-// onOwnHost reports whether a URL is on the host of the address.
-func (c *checker) onOwnHost(raw string) bool {
+// isOwn reports whether a URL is the service's own: on the host of the address, or a subdomain of it.
+func (c *checker) isOwn(raw string) bool {
 	u, err := url.Parse(raw)
-	return err == nil && u.User == nil && host.Equal(u.Host, c.address.Host)
+	return err == nil && u.User == nil && c.ownHosts.Owns(signpost.CutURL(raw))
 }

@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"signpost"
 	"signpost/host"
@@ -67,13 +70,37 @@ func (c *checker) checkCertificate(context.Context) {
 	}
 }
 
-func (c *checker) checkRedirect(context.Context) {
+func (c *checker) checkRedirect(ctx context.Context) {
 	if c.answer.Status/100 != 3 {
 		c.add(Passed, "", "no redirect")
 		return
 	}
-	c.addProblem("", Explain(&StatusError{Status: c.answer.Status, Redirect: c.answer.Redirect}))
+	o := &outcome{asked: c.address, status: c.answer.Status, redirect: c.answer.Redirect, loop: c.redirectsInLoop(ctx)}
+	c.addProblem("", o.problem())
 	c.blocked = "the address redirects"
+}
+
+// redirectsInLoop follows the redirects of the address on the service's own hosts, and reports whether they lead back.
+func (c *checker) redirectsInLoop(ctx context.Context) bool {
+	const maxRedirects = 10 // as browsers do, roughly
+	seen := map[string]bool{identity(c.address.String()): true}
+	next := c.answer.Redirect
+	for range maxRedirects {
+		if seen[identity(next)] {
+			return true
+		}
+		seen[identity(next)] = true
+		u, err := url.Parse(next)
+		if err != nil || !c.isOwn(next) {
+			return false
+		}
+		answer, err := c.get(ctx, u, "", "")
+		if err != nil || answer.Redirect == "" {
+			return false
+		}
+		next = answer.Redirect
+	}
+	return true
 }
 
 func (c *checker) checkStatus(context.Context) {
@@ -81,27 +108,12 @@ func (c *checker) checkStatus(context.Context) {
 		c.add(Passed, "", "200 OK")
 		return
 	}
-	problem := Explain(&StatusError{Status: c.answer.Status})
-	const maxNames = 5 // in the hint
-	if manifests := listedManifests(c.answer.Status, c.answer.Body); len(manifests) > 0 {
-		problem.Hint = "the manifests of this server are at: " + strings.Join(manifests[:min(maxNames, len(manifests))], ", ")
-	}
-	c.addProblem("", problem)
+	o := &outcome{asked: c.address, status: c.answer.Status, signpost: signpostProblem(c.answer.Status, c.answer.Body)}
+	c.addProblem("", o.problem())
 	c.blocked = "the response is not a manifest"
 }
 
-// listedManifests returns the manifests that Signpost lists in a 404 that it writes itself.
-func listedManifests(status int, body []byte) []string {
-	var problem struct {
-		Manifests []string `json:"manifests"`
-	}
-	if status != http.StatusNotFound || json.Unmarshal(body, &problem) != nil {
-		return nil
-	}
-	return problem.Manifests
-}
-
-func (c *checker) checkJSON(context.Context) {
+func (c *checker) checkJSON(ctx context.Context) {
 	const (
 		look       = "look at what the service sends at this address"
 		wrongPlace = "make sure that this is the address of the manifest, not of a web page or a sign-in in front of it"
@@ -114,21 +126,32 @@ func (c *checker) checkJSON(context.Context) {
 	declared := mediaType(c.answer.Header.Get("Content-Type"))
 	err := json.Unmarshal(c.answer.Body, new(json.RawMessage))
 	switch problem := Explain(c.err); {
+	case errors.As(c.err, new(*encodingError)):
+		unreadable(problem.Hint, "%s", problem.Message)
 	case c.err != nil:
 		unreadable(problem.Hint, "%s, after %d bytes", problem.Message, len(c.answer.Body)).Cause = problem.Cause
 	case c.answer.Truncated:
 		unreadable(look, "the response is larger than %d MiB, and may be endless", MaxSize>>20)
 	case len(bytes.TrimSpace(c.answer.Body)) == 0:
 		unreadable(look, "the response is empty")
+	case !utf8.Valid(c.answer.Body):
+		unreadable("send UTF-8, as JSON requires", "the response is not UTF-8 text; its Content-Type is %s", quoteOrNone(c.answer.Header.Get("Content-Type")))
 	case bytes.HasPrefix(c.answer.Body, []byte("\ufeff")):
 		unreadable("remove it: JSON has none", "the response begins with a byte order mark")
 	case err != nil:
 		unreadable(wrongPlace, "the response is not JSON: %v; its Content-Type is %s", err, quoteOrNone(declared))
+	}
+	if c.blocked != "" {
+		return
+	}
+	before := len(c.results)
+	c.compareEncodings(ctx)
+	switch {
 	case declared == "":
 		c.add(Warned, sendJSON, "the response has no Content-Type: clients have to guess that it is JSON")
 	case !isJSON(declared):
 		c.add(Failed, sendJSON, "the response is JSON, but its Content-Type is %q: clients that rely on it reject the manifest", declared)
-	default:
+	case len(c.results) == before:
 		c.add(Passed, "", "%s, %d bytes", declared, len(c.answer.Body))
 	}
 }
@@ -193,7 +216,7 @@ func (c *checker) warnOfVersions() {
 	for _, e := range c.manifest.Endpoints {
 		segments := strings.Split(signpost.CutURL(e.URL).Path(), "/")
 		i := slices.IndexFunc(segments, routes.ValidVersion)
-		if i >= 0 && c.onOwnHost(e.URL) && !slices.Contains(segments, version) {
+		if i >= 0 && c.isOwn(e.URL) && !slices.Contains(segments, version) {
 			r := c.add(Warned, "each version has a manifest of its own, which lists only the URLs of that version",
 				"%q belongs to %s, but this is the manifest of %s [version-mismatch]", e.URL, segments[i], version)
 			r.Endpoint, r.Rule = e.URL, "version-mismatch"
@@ -219,7 +242,7 @@ func (c *checker) checkHost(context.Context) {
 		if err != nil {
 			continue // reported by a finding
 		}
-		if name == asked || strings.HasSuffix(name, "."+asked) { // for example https://media.{{host}}/
+		if c.ownHosts.Owns(signpost.CutURL(e.URL)) {
 			ours++
 		}
 		if counts[name]++; counts[name] > counts[most] {
@@ -252,14 +275,14 @@ func (c *checker) portNote() string {
 }
 
 // hostHint is the hint for a manifest with the wrong host: there is almost always a proxy in front of the service.
-const hostHint = "the service does not see the host that it is called by: make the proxy in front of it pass the Host header on"
+const hostHint = "the service does not see the host that it is called by: a proxy in front of it must pass the Host header on"
 
 func (c *checker) checkCORS(ctx context.Context) {
 	const (
 		onlyBrowsers = "a studio that runs in a browser cannot read the manifest; others can"
 		hint         = "send Access-Control-Allow-Origin: *, as signpost serve does"
 	)
-	answer, err := c.get(ctx, "Origin", studioOrigin)
+	answer, err := c.get(ctx, c.address, "Origin", studioOrigin)
 	if err != nil {
 		c.addProblem("with an Origin header: ", Explain(err))
 		return
@@ -296,10 +319,10 @@ func (c *checker) checkETag(ctx context.Context) {
 		c.add(Warned, hint, "no ETag header: the manifest is sent in full each time")
 		return
 	}
-	answer, err := c.get(ctx, "If-None-Match", tag)
+	answer, err := c.get(ctx, c.address, "If-None-Match", tag)
 	honoured := err == nil && answer.Status == http.StatusNotModified
 	if honoured {
-		answer, err = c.get(ctx, "If-None-Match", otherTag)
+		answer, err = c.get(ctx, c.address, "If-None-Match", otherTag)
 	}
 	switch {
 	case err != nil:

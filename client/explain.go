@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -23,6 +22,8 @@ const (
 	causeUnknownAuthority = "unknown-authority" // the certificate's authority is not trusted
 	causePlainHTTP        = "plain-http"        // the address is not https
 	causeHostNotAllowed   = "host-not-allowed"  // the service does not answer for the host of the address
+	causeHostReplaced     = "host-replaced"     // another host arrived at the service
+	causeBasePath         = "base-path"         // a prefix of the path is lost on the way to the service
 	causeWrongHost        = "wrong-host"        // the manifest's URLs do not carry the host of the address
 	causeMissingValues    = "missing-values"    // Result.Params and Result.ContextKeys have no value
 	causeOptionalValues   = "optional-values"   // the service rejects a request without the optional Result.ContextKeys
@@ -51,6 +52,7 @@ func Explain(err error) Problem {
 		op      *net.OpError
 		timed   net.Error
 		status  *StatusError
+		coding  *encodingError
 		request = &requestError{} // stays zero for other kinds of errors
 	)
 	isRequest := errors.As(err, &request)
@@ -60,6 +62,8 @@ func Explain(err error) Problem {
 		return Problem{}
 	case errors.As(err, &status):
 		return explainStatus(status)
+	case errors.As(err, &coding):
+		return Problem{Message: coding.message, Hint: coding.hint}
 	case errors.As(err, &verify):
 		p := Problem{TLS: true, Message: "the certificate is not trusted: " + strings.TrimPrefix(verify.Err.Error(), "x509: "),
 			Hint: "get a certificate for this name, valid now, from an authority that clients trust, " +
@@ -107,26 +111,23 @@ func Explain(err error) Problem {
 	return p
 }
 
-// manifestHints has hints for the status of a manifest response.
-var manifestHints = map[int]string{
-	http.StatusNotFound:           "correct the path: a manifest is at {base_url}/v1/endpoints-manifest",
-	http.StatusBadRequest:         "check that the service is meant to be called by this host, and that its port speaks https or plain http as the address says",
-	http.StatusUnauthorized:       "studios send no credentials: make the manifest public",
-	http.StatusForbidden:          "studios send no credentials: make the manifest public",
-	http.StatusMisdirectedRequest: "configure the service to answer for this host",
+// explainStatus explains a status of which nothing else is known.
+func explainStatus(e *StatusError) Problem {
+	return (&outcome{status: e.Status, redirect: e.Redirect}).problem()
 }
 
-func explainStatus(e *StatusError) Problem {
-	p := Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(e.Status)),
-		Hint: cmp.Or(manifestHints[e.Status], "respond to every GET request with the manifest")}
+// problem explains why an address does not respond with a manifest.
+func (o *outcome) problem() Problem {
+	p := Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(o.status))}
+	target := fmt.Sprintf("%q", httpurl.Redacted(o.redirect)) // services repeat the query of the address
 	switch {
-	case e.Redirect != "": // services repeat the query of the address
-		p.Message = fmt.Sprintf("the address redirects to %q", httpurl.Redacted(e.Redirect))
-		p.Hint = "studios store the address that they are given: use the target, if it is the right one"
-	case e.Status == http.StatusMisdirectedRequest:
-		p.Cause = causeHostNotAllowed
-	case e.Status >= 500:
-		p.Hint = "check that the service runs, and that the proxy in front of it reaches it; look at its log"
+	case o.loop && o.redirectsToItself():
+		p.Message = "the address redirects to itself, as " + target + ": a loop"
+	case o.loop:
+		p.Message = "the address redirects in a loop, by way of " + target
+	case o.redirect != "":
+		p.Message = "the address redirects to " + target
 	}
+	p.Cause, p.Hint = o.explain(manifestCauses)
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,15 +37,22 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 		p.problems = append(p.problems,
 			Result{Status: status, Endpoint: p.endpoint.URL, Message: p.at() + fmt.Sprintf(format, args...), Hint: hint})
 	}
-	tree, _ := decodeJSON(answer.Body)
+	const utf8Hint = "send UTF-8, as JSON requires"
+	charset := charsetOf(answer.Header.Get("Content-Type"))
+	body := answer.Body
+	if !utf8.Valid(body) && slices.Contains(latin1, charset) {
+		add(Failed, utf8Hint, "the body is in %s, as its Content-Type says: apps that read JSON as UTF-8 show wrong characters", charset)
+		body = fromLatin1(body)
+	}
+	tree, _ := decodeJSON(body)
 	object, isObject := tree.(map[string]any)
 	switch {
 	case answer.Truncated:
 		add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
-	case !utf8.Valid(answer.Body):
-		add(Failed, "send UTF-8, as JSON requires", "the body is not UTF-8 text")
+	case !utf8.Valid(body):
+		add(Failed, utf8Hint, "the body is not UTF-8 text; its charset is %s", quoteOrNone(charset))
 	case !isObject:
-		add(Failed, `send a JSON object, such as {"entry": []}`, "the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(answer.Body)))
+		add(Failed, `send a JSON object, such as {"entry": []}`, "the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(body)))
 	case isError(object):
 		add(Failed, "send errors with a status of 400 or above: apps take this for a feed", "the body is an error message, not a feed")
 	case c.opts.FeedSchema != nil:
@@ -62,6 +70,23 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 			c.addLink(p, text, at)
 		}
 	})
+}
+
+// latin1 lists names of the character set whose characters are the first of Unicode.
+var latin1 = []string{"iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1"}
+
+// charsetOf returns the charset of a Content-Type, in lower case, or "".
+func charsetOf(contentType string) string {
+	_, params, _ := mime.ParseMediaType(contentType)
+	return strings.ToLower(params["charset"])
+}
+
+func fromLatin1(text []byte) []byte {
+	var out []byte
+	for _, b := range text {
+		out = utf8.AppendRune(out, rune(b))
+	}
+	return out
 }
 
 // checkFeeds checks the shape of the responses.

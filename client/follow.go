@@ -189,7 +189,7 @@ func (x *crawl) probeResults() (results []Result) {
 	told := make(map[*probe]bool)
 	for _, p := range x.endpoints {
 		r := p.result
-		notFound := p.status == http.StatusNotFound && !p.proxy && !p.named
+		notFound := p.status == http.StatusNotFound && p.outcome.signpost == nil && !p.named
 		needsLink := p.req == nil && r.Cause == causeMissingValues && len(r.Params) > 0
 		if !notFound && !needsLink {
 			results = append(results, r)
@@ -208,8 +208,11 @@ func (x *crawl) probeResults() (results []Result) {
 				r.Message += "; its own URL is not a feed: 404 Not Found"
 			}
 		case notFound:
-			r.Status, r.Cause, r.Message = Warned, causeNotFound, r.Message+", and no feed below it was reached"
-			r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
+			r.Status, r.Message = Warned, r.Message+", and no feed below it was reached"
+			if r.Cause != causeBasePath {
+				r.Cause = causeNotFound
+				r.Hint += "; an endpoint is a prefix: if its own URL is not meant to be a feed, name one below it"
+			}
 		case len(links) > 0:
 			r.Message += ", and no link to it works"
 		case waiting && len(r.ContextKeys) > 0: // a link provides the rest

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -27,11 +28,11 @@ import (
 
 // TestCheckServices checks services that exist only in testdata, and compares results and requests. An archive has
 //
-//   - in its comment, options of the check: address, param, context, follow, ignore, registered, send-to, limit, schema, an
+//   - in its comment, options of the check: address, param, context, follow, ignore, strict, registered, send-to, limit, schema, an
 //     endpoint with its Values as JSON, and checks, the ones whose results are shown,
 //   - endpoints, a line for each: a URL, and fields that differ from a plain get endpoint,
 //   - responses, named by URL, by path if they are on every host, and by a request header that they depend on. They begin with
-//     a status and, if the response is not complete, with what happens: abort, cut, stall, endless. Feeds need only a body.
+//     a status and, if the response is not complete, with what happens: abort, cut, stall, endless; gzip compresses the body. Feeds need only a body.
 //     BASE is the origin of the service, ORIGIN that of the app, MANIFEST the manifest of the endpoints, LATIN1 a letter that is
 //     not UTF-8.
 //
@@ -105,6 +106,8 @@ func (s *services) set(line string) {
 		s.opts.Context[name] = given
 	case "follow":
 		s.opts.Follow, _ = strconv.Atoi(value)
+	case "strict":
+		s.opts.Strict = true
 	case "ignore":
 		s.opts.Ignore = strings.Fields(value)
 	case "limit":
@@ -215,6 +218,12 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, io.EOF
 	case code == "stall":
 		return nil, context.DeadlineExceeded
+	case fault == "gzip":
+		var zipped bytes.Buffer
+		zip := gzip.NewWriter(&zipped)
+		io.Copy(zip, res.Body)
+		zip.Close()
+		res.Body = io.NopCloser(&zipped)
 	case fault == "cut":
 		then(io.ErrUnexpectedEOF)
 	case fault == "stall":

@@ -16,6 +16,7 @@ import (
 	"signpost"
 	"signpost/host"
 	"signpost/internal/httpurl"
+	"signpost/internal/routes"
 	"signpost/internal/spell"
 )
 
@@ -40,7 +41,7 @@ type probe struct {
 
 	result   Result
 	status   int         // 0 if there is no complete response
-	proxy    bool        // Signpost itself wrote the response
+	outcome  *outcome    // what is known about the response if it is not a feed
 	feed     http.Header // header of the response if it is a feed, or nil
 	problems []Result    // what is wrong with the shape of the feed
 	links    []*link     // of the feed, until they have been sorted
@@ -61,6 +62,11 @@ func (p *probe) dead() bool { return p.status/100 != 2 }
 // refused reports whether the service wants to know who calls.
 func (p *probe) refused() bool {
 	return p.status == http.StatusUnauthorized || p.status == http.StatusForbidden
+}
+
+// answered reports whether a feed answered a call, if only to ask for credentials.
+func (p *probe) answered() bool {
+	return p.refused() || !p.dead() && p.result.Status != Failed
 }
 
 // checkProbes calls the endpoints that can be called without side effects, and the links of their feeds.
@@ -95,9 +101,46 @@ func (c *checker) checkProbes(ctx context.Context) {
 	}
 	c.call(calls)
 	c.follow(ctx, calls)
+	answered := slices.ContainsFunc(slices.Concat(c.endpoints, c.followed), (*probe).answered)
+	if !answered {
+		c.blameBasePath(calls)
+	}
+	before := len(c.results)
 	c.results = append(c.results, c.probeResults()...)
 	if left > 0 {
 		c.add(Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), maxProbes)
+	}
+	failed := slices.ContainsFunc(c.results[before:], func(r Result) bool { return r.Status == Failed })
+	switch {
+	case len(calls) == 0:
+		c.warnOfNoCalls()
+	case !answered && !failed:
+		r := c.add(Failed, "compare the URLs of the manifest with those that the feed service answers for",
+			"no feed answered in %s", spell.Count(len(calls)+len(c.followed), "request"))
+		if calls[0].result.Cause == causeBasePath {
+			r.Hint = calls[0].result.Hint
+		}
+	}
+}
+
+// warnOfNoCalls reports that no endpoint could be called: a check without a feed says little.
+func (c *checker) warnOfNoCalls() {
+	hint := "try them with an app: check cannot call any of them"
+	if slices.ContainsFunc(c.endpoints, func(p *probe) bool { return p.result.Cause == causeMissingValues }) {
+		hint = "give the values that endpoints need, so that at least one can be called"
+	}
+	c.add(Warned, hint, "no endpoint was called, so nothing is known about the feeds")
+}
+
+// blameBasePath explains again why there are no feeds, if the address has a base path: none of them answered, so a proxy
+// may have lost it.
+func (c *checker) blameBasePath(calls []*probe) {
+	base, _, _ := routes.Parse(c.address.Path)
+	for _, p := range calls {
+		if p.outcome != nil && len(base) > 1 && c.isOwn(p.url) {
+			p.outcome.base = base
+			p.explainOutcome()
+		}
 	}
 }
 
@@ -222,7 +265,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	}
 	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
 	p.url = req.URL.String()
-	if c.opts.SendTo != nil && c.onOwnHost(p.url) {
+	if c.opts.SendTo != nil && c.isOwn(p.url) {
 		req = httpurl.SendTo(req, c.opts.SendTo)
 	}
 	p.req = req
@@ -257,7 +300,7 @@ func resolveFeed(e signpost.Endpoint, feed string) string {
 // contextRefusal says why an endpoint gets no context values, or "" if it gets them. They are for the service at the
 // given address, and the manifest is merely what that service claims.
 func (c *checker) contextRefusal(e signpost.Endpoint) string {
-	if !c.onOwnHost(e.URL) {
+	if !c.isOwn(e.URL) {
 		return "it is not on " + c.address.Hostname()
 	}
 	to := c.opts.SendTo
@@ -275,7 +318,7 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	if err != nil {
 		problem := Explain(err)
 		p.result.Cause = problem.Cause
-		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.onOwnHost(p.endpoint.URL) {
+		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.isOwn(p.endpoint.URL) {
 			problem.Hint = "{{host}} has no port, so this is the default one, not port " + port + " of the address; " + problem.Hint
 			p.result.Cause = causePortDropped
 		}
@@ -285,27 +328,29 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	got := mediaType(answer.Header.Get("Content-Type"))
 	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON) // a missing one is a finding about the manifest
 	p.status = answer.Status
-	p.proxy = len(listedManifests(answer.Status, answer.Body)) > 0
+	o := p.outcomeOf(answer)
 	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", p.shown(got))
 	if got == "" {
 		told = "no Content-Type"
 	}
 	readable := isJSON(declared) && (answer.Truncated || json.Valid(answer.Body))
+	o.empty = !p.dead() && len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated
 	switch {
-	case answer.Status/100 == 3:
-		if answer.Redirect != "" {
-			status += ", to " + p.quoteURL(answer.Redirect)
-		}
-		p.set(Failed, "use the URL that it redirects to: clients do not send context keys after a redirect", "the response is %s", status)
-	case p.proxy:
-		p.set(Failed, "Signpost wrote this response, so the proxy sends the paths of feeds to it: "+
-			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service", "the response is %s", status)
 	case p.refused() && len(p.unsent) > 0:
 		p.set(Warned, "try it with an app that knows such keys", "the response is %s", status)
-	case p.dead():
-		p.set(Failed, p.statusHint(), "the response is %s", status)
-	case len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated:
-		p.set(Failed, "send the feed; an empty JSON feed is an object with an empty list", "%s with an empty body", status)
+	case p.dead() || o.empty:
+		p.outcome = o
+		told := "the response is " + status
+		switch {
+		case o.empty:
+			told = status + " with an empty body"
+		case o.loop:
+			told += ", to itself: a loop"
+		case answer.Redirect != "":
+			told += ", to " + p.quoteURL(answer.Redirect)
+		}
+		p.set(Failed, "", "%s", told)
+		p.explainOutcome()
 	case declared == signpost.MIMEForm:
 		p.set(Warned, "declare the type of the response",
 			"%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
@@ -321,51 +366,4 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	if !p.dead() && isJSON(got) && readable {
 		c.readFeed(p, answer)
 	}
-}
-
-// statusHints has hints for responses that are not 2xx, except those that depend on the endpoint.
-var statusHints = map[int]string{
-	http.StatusBadRequest:          "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers",
-	http.StatusUnprocessableEntity: "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers",
-	http.StatusNotFound:            "correct the URL in the definition",
-	http.StatusGone:                "correct the URL in the definition",
-	http.StatusMethodNotAllowed:    "check whether it is a post endpoint, and declare method post then",
-	http.StatusTooManyRequests:     "try again later",
-}
-
-// statusHint returns the hint for a response that is not 2xx.
-func (p *probe) statusHint() string {
-	var sent, unsent []string
-	for _, item := range p.endpoint.ContextObj {
-		switch {
-		case p.sent[item.Key] != nil:
-			sent = append(sent, item.Key)
-		case item.SentWith(p.endpoint.Method):
-			unsent = append(unsent, item.Key)
-		}
-	}
-	params := signpost.CutURL(p.endpoint.URL).Placeholders()
-	refused := p.refused()
-	var hints []string
-	if refused && len(sent) > 0 {
-		hints = append(hints, "check that the value for "+strings.Join(sent, ", ")+" is still valid, and is the one that this endpoint expects")
-	}
-	if refused && len(unsent) > 0 {
-		p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
-		hints = append(hints, "it may need a key that the manifest declares as optional: "+strings.Join(unsent, ", "))
-	}
-	switch {
-	case len(hints) > 0:
-		return strings.Join(hints, "; ")
-	case refused:
-		return "apps would get this, too: declare the context key that it needs, as the feature authentication does, or make it public"
-	case p.status == http.StatusNotFound && p.named:
-		return "correct the feed that is given for it"
-	case p.status == http.StatusNotFound && len(params) > 0 && p.link == nil:
-		p.result.Cause, p.result.Params = causeNotFound, params
-		return "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
-	case p.status >= 500:
-		return "look at the service's log"
-	}
-	return cmp.Or(statusHints[p.status], "find out what the service means by it")
 }

@@ -20,7 +20,8 @@ type Answer struct {
 	Truncated bool   // the body is longer than MaxAnswer
 	Redirect  string // target of a redirect, which was not followed; services may repeat the query in it, including ctx
 
-	tls *tls.ConnectionState
+	compressed bool // the body was, on its way
+	tls        *tls.ConnectionState
 }
 
 // MaxAnswer limits how much of a response body [Send] reads: enough to see what it is.
@@ -44,22 +45,36 @@ func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 	limit = cmp.Or(opts.limit, limit)
 	ctx, cancel := context.WithTimeout(req.Context(), timeout)
 	defer cancel()
+	req = req.Clone(ctx)
+	if req.Header.Get("Accept-Encoding") == "" {
+		req.Header.Set("Accept-Encoding", acceptEncoding)
+	}
 	client := &http.Client{Transport: opts.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := client.Do(req.WithContext(ctx))
+	res, err := client.Do(req)
 	if err != nil {
 		return nil, &requestError{err: httpurl.WithoutURL(err), timeout: timeout}
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, int64(limit)+1))
-	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body, tls: res.TLS}
-	if answer.Truncated = len(body) > limit; answer.Truncated {
-		answer.Body = body[:limit]
-	}
-	if target, err := res.Location(); err == nil && res.StatusCode/100 == 3 {
-		answer.Redirect = target.String()
-	}
+	sent, err := io.ReadAll(io.LimitReader(res.Body, int64(limit)+1))
 	if err == nil {
 		err = ctx.Err() // a server that notices the cancellation may end its response properly, but early
+	}
+	body, compressed, undecoded := decode(res.Header, sent, limit)
+	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body, compressed: compressed, tls: res.TLS}
+	if answer.Truncated = max(len(sent), len(body)) > limit; answer.Truncated {
+		answer.Body = body[:min(limit, len(body))]
+	}
+	if compressed && undecoded == nil { // these describe what was sent
+		answer.Header.Del("Content-Encoding")
+		answer.Header.Del("Content-Length")
+	}
+	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
+		if target, err := httpurl.Requested(req).Parse(location); err == nil {
+			answer.Redirect = target.String()
+		}
+	}
+	if err == nil && len(sent) <= limit {
+		err = undecoded
 	}
 	if err != nil {
 		return answer, &requestError{err: err, timeout: timeout, begun: true}

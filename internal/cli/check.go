@@ -44,11 +44,12 @@ func (c *CLI) checkCommand() *cobra.Command {
 		Use:   "check ADDRESS",
 		Short: "Check a manifest and its feeds over the network, as studios and apps would",
 		Long: `Check fetches a manifest as a studio does, calls its get endpoints as apps do, and follows the links in their feeds,
-up to --follow requests. Every problem comes with a suggested fix. The exit status is 1 if a check failed.
+up to --follow requests. Every problem comes with a suggested fix. The exit status is 1 if a check failed, or if
+feeds were called and none answered; with --strict, a warning is a failure, too.
 
 --param supplies values for placeholders and --context for context keys; --values reads both from a YAML file, which
-can also set them per endpoint. Context values are only sent to the host of ADDRESS, over https or on this machine,
-and are never printed. Pass them in the environment, as SIGNPOST_CONTEXT, to keep them out of the process list.
+can also set them per endpoint. Context values are only sent to the host of ADDRESS and its subdomains, over https or on
+this machine, and are never printed. Pass them in the environment, as SIGNPOST_CONTEXT, to keep them out of the process list.
 
 --send-to sends requests for the host of ADDRESS to another server, with that host in Host and X-Forwarded-Host, so
 that you can check feeds before you deploy them. An ADDRESS with an explicit port is fetched directly.`,
@@ -69,6 +70,7 @@ that you can check feeds before you deploy them. An ADDRESS with an explicit por
 	flags.StringVar(&f.feedSchema, "feed-schema", "", "JSON Schema file to validate every feed against")
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the host of ADDRESS to this server, such as http://localhost:3000")
 	addIgnoreFlag(cmd, &f.Ignore, "ignore failures and warnings of a rule or a check (repeatable)", checkRules())
+	flags.BoolVar(&f.Strict, "strict", false, "treat warnings as failures")
 	addRegisteredFlag(cmd, &f.registered)
 	c.addNetworkFlags(cmd)
 	flags.DurationVar(&f.Timeout, "timeout", defaultCheckTimeout, "timeout of each request")

@@ -57,7 +57,7 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 		"plain-http":        {"signpost serve --tls-cert, --tls-key or --acme-domain"},
 		"timeout":           {"--timeout"},
 		"unknown-authority": {"--ca-file makes this check trust an authority of your own, but not the studio"},
-		"host-not-allowed":  {"signpost serve --allowed-host " + address.Hostname()},
+		"host-not-allowed":  {"hosts in the definition, or signpost serve --allowed-host " + address.Hostname()},
 		"not-found":         {"feed in --values"},
 		"port-dropped":      {"--send-to " + address.Scheme + "://" + address.Host},
 		"no-endpoint":       {"--registered, if another service in the studio has one"},
@@ -70,8 +70,8 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 		flags = append(flags, "--context "+key+"=VALUE")
 	}
 	switch {
-	case r.Cause == "wrong-host":
-		r.Hint = hostRemedies + address.Hostname()
+	case r.Cause == "wrong-host" || r.Cause == "host-replaced":
+		r.Hint += hostRemedies + address.Hostname()
 	case r.Cause == "not-called":
 		r.Message += " because of --probe=false"
 	case r.Hint != "" && len(flags) > 0:
@@ -82,7 +82,7 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 
 // hostRemedies lists ways to pass the requested host to the service, and ends with a flag for that host. Caddy does so by
 // default.
-const hostRemedies = `the service does not see the host that it is called by. If a reverse proxy is in front of it, one of these helps:
+const hostRemedies = `. One of these helps:
 nginx, next to proxy_pass:     proxy_set_header Host $host;
 Caddy, inside reverse_proxy:   header_up Host {host}
 a proxy that sends X-Forwarded-Host instead:   signpost serve --trusted-proxy ADDRESS-RANGE-OF-THE-PROXY

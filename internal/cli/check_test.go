@@ -77,7 +77,7 @@ func TestCheckKeepsContext(t *testing.T) {
 		signpost.Endpoint{URL: "http://localhost:PORT/v1/feeds", ContextObj: token})
 	const secret = "opensesame"
 	for _, args := range []string{
-		"token=SECRET", "token=SECRET --format json", "other=SECRET", `"token=SECRET,"`, `token="SECRET`, "SECRET", "=SECRET", "token=a,SECRET",
+		"token=SECRET", "token=SECRET --format json", `token=a,p={"x":"SECRET"}`, "other=SECRET", `"token=SECRET,"`, `token="SECRET`, "SECRET", "=SECRET", "token=a,SECRET",
 		"token=SECRET --context token=SECRET2", "token=SECRET --timeout -1s", "token=SECRET --ca-file nowhere.pem",
 		"token=SECRET --nonsense", "token=SECRET --help",
 	} {

@@ -15,8 +15,9 @@ import (
 // pairs is a repeatable key=value flag whose values may also be separated by commas or line breaks. Set accepts
 // everything and parse validates it later, because cobra prints the value with an error of Set, and it may be secret.
 type pairs struct {
-	form  string // form shown in the help
-	given []string
+	form    string // form shown in the help
+	given   []string
+	unclear bool // a text could not be taken apart
 }
 
 func (p *pairs) String() string { return "" }
@@ -26,8 +27,9 @@ func (p *pairs) Set(text string) error {
 	reader := csv.NewReader(strings.NewReader(text))
 	reader.FieldsPerRecord = -1
 	lines, err := reader.ReadAll()
-	if err != nil { // quotes inside a value: treat it as a single value
+	if err != nil { // quotes inside a value: it can only be a single one if there is nothing to take apart
 		lines = [][]string{{text}}
+		p.unclear = p.unclear || strings.ContainsAny(text, ",\r\n") || strings.HasPrefix(text, `"`)
 	}
 	p.given = append(p.given, slices.Concat(lines...)...)
 	return nil
@@ -35,6 +37,9 @@ func (p *pairs) Set(text string) error {
 
 // parse returns the values by key, with defaults for keys that are not given. Its errors name keys, but never values.
 func (p *pairs) parse(flag string, defaults map[string]string) (map[string]string, error) {
+	if p.unclear {
+		return nil, usageErrorf(`%s: a double quote in a list of %s leaves open where a value ends; put each pair in double quotes, and double the quotes in it: '"key={""id"":7}"'`, flag, p.form)
+	}
 	values := make(map[string]string, len(p.given))
 	for _, pair := range p.given {
 		key, value, ok := strings.Cut(pair, "=")

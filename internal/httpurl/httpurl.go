@@ -100,3 +100,12 @@ func SendTo(req *http.Request, origin *url.URL) *http.Request {
 	req.URL.Scheme, req.URL.Host = origin.Scheme, origin.Host
 	return req
 }
+
+// Requested returns the URL that a request is for, wherever SendTo sends it.
+func Requested(req *http.Request) *url.URL {
+	u := *req.URL
+	if scheme := req.Header.Get("X-Forwarded-Proto"); scheme != "" {
+		u.Scheme, u.Host = scheme, req.Host
+	}
+	return &u
+}

@@ -1,0 +1,82 @@
+package client
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// acceptEncoding is what requests accept, as those of every browser and app do. The transport is not left to decode it:
+// it would hide the mistakes that break other clients.
+const acceptEncoding = "gzip"
+
+// encodingError says that clients cannot decode a response.
+type encodingError struct{ message, hint string }
+
+func (e *encodingError) Error() string { return e.message }
+
+// decode undoes the Content-Encoding of a body, up to limit bytes and one more, and reports whether there was one.
+func decode(header http.Header, body []byte, limit int) (decoded []byte, compressed bool, err error) {
+	const together = "make it pass on header and body as they are, or compress by itself"
+	codings := slices.DeleteFunc(listed(header, "Content-Encoding"), func(coding string) bool { return coding == "" || coding == "identity" })
+	zipped := bytes.HasPrefix(body, []byte("\x1f\x8b"))
+	switch {
+	case len(codings) == 0 && zipped && isJSON(mediaType(header.Get("Content-Type"))):
+		return body, true, &encodingError{"the body is compressed with gzip, but the header Content-Encoding is missing",
+			"a proxy in front of the service dropped the header: " + together}
+	case len(codings) == 0 || len(body) == 0:
+		return body, false, nil
+	case len(codings) > 1:
+		return body, true, &encodingError{
+			fmt.Sprintf("Content-Encoding has more than one value, %q, so clients decode the body more than once", strings.Join(codings, ", ")),
+			"set the header where the body is compressed and nowhere else: nginx's add_header adds a second one"}
+	case codings[0] != "gzip" && codings[0] != "x-gzip":
+		return body, true, &encodingError{fmt.Sprintf("Content-Encoding is %q, which the request did not accept", codings[0]),
+			"compress only with an encoding that Accept-Encoding of the request names; this one named " + acceptEncoding}
+	case !zipped:
+		return body, true, &encodingError{"Content-Encoding is gzip, but the body is not compressed",
+			"a proxy in front of the service added the header, or decompressed the body: " + together}
+	}
+	zip, err := gzip.NewReader(bytes.NewReader(body))
+	if err == nil {
+		decoded, err = io.ReadAll(io.LimitReader(zip, int64(limit)+1))
+	}
+	if err != nil {
+		err = fmt.Errorf("decompress the response: %w", err)
+	}
+	return decoded, true, err
+}
+
+// compareEncodings reports a manifest that is not the same with and without compression: caches mix the two if they ignore
+// Vary. If neither is compressed, a cache may have answered, so a second address that no cache knows decides.
+func (c *checker) compareEncodings(ctx context.Context) {
+	fresh := *c.address
+	fresh.RawQuery = strings.TrimPrefix(fresh.RawQuery+"&signpost-check="+rand.Text(), "&")
+	zipped := c.answer
+	plain, err := c.get(ctx, c.address, "Accept-Encoding", "identity")
+	if err == nil && !zipped.compressed && !plain.compressed {
+		again, againErr := c.get(ctx, &fresh, "Accept-Encoding", acceptEncoding)
+		if againErr == nil && again.Status == http.StatusOK && again.compressed {
+			zipped = again
+			plain, err = c.get(ctx, &fresh, "Accept-Encoding", "identity")
+		}
+	}
+	const hint = "a cache or proxy in front of the service ignores Vary: Accept-Encoding, and stores one response for all clients: " +
+		"make it obey Vary, as nginx does without proxy_ignore_headers Vary"
+	switch {
+	case err != nil:
+		c.addProblem("without compression: ", Explain(err))
+	case plain.Status != http.StatusOK:
+		c.add(Failed, "answer requests that accept no compression like any other", "without compression, the response is %s", statusText(plain.Status))
+	case plain.compressed:
+		c.add(Failed, hint, "a request that accepts no compression gets gzip")
+	case !bytes.Equal(plain.Body, zipped.Body):
+		c.add(Failed, hint, "the manifest is another one with gzip than without: %d and %d bytes", len(zipped.Body), len(plain.Body))
+	}
+}
