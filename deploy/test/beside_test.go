@@ -23,6 +23,7 @@ const publicHost = "localhost"
 // site is what is behind a front, and its certificate.
 type site struct {
 	signpost, feeds string // addresses
+	https           string // the address of the front, if it must be known beforehand
 	plain           string // the address for plain http
 	cert            certificate
 	edit            func(file string) string // changes the file of deploy, if not nil
@@ -37,6 +38,14 @@ func (s *site) file(t *testing.T, name string) string {
 	}
 	file = replace(t, replace(t, file, "127.0.0.1:8080", s.signpost), "127.0.0.1:3000", s.feeds)
 	return replace(t, file, "feeds.example.com", publicHost)
+}
+
+// address returns the https address of the front.
+func (s *site) address(t *testing.T) string {
+	if s.https == "" {
+		s.https = testkit.FreeAddress(t)
+	}
+	return s.https
 }
 
 // fronts run what is in front of the feed service and Signpost, with a file of deploy. They return their https address.
@@ -64,7 +73,7 @@ var fronts = map[string]func(t *testing.T, s *site) (https string){
 
 func nginx(t *testing.T, s *site) string {
 	program := testkit.Find(t, "nginx", "the nginx configuration in deploy")
-	dir, https := t.TempDir(), testkit.FreeAddress(t)
+	dir, https := t.TempDir(), s.address(t)
 	file := s.file(t, "nginx/signpost.conf")
 	file = regexp.MustCompile(`(?m)^ *listen \[::\]:.*\n`).ReplaceAllString(file, "")
 	file = replace(t, file, "listen 443", "listen "+https)
@@ -97,7 +106,7 @@ http {
 
 func caddy(t *testing.T, s *site, dir, file string) string {
 	program := testkit.Find(t, "caddy", "the Caddyfile in deploy")
-	https := testkit.FreeAddress(t)
+	https := s.address(t)
 	options := fmt.Sprintf("{\n\tadmin off\n\tskip_install_trust\n\tdefault_bind 127.0.0.1\n\thttps_port %s\n\thttp_port %s\n}\n\n", port(https), port(s.plain))
 	testkit.Write(t, filepath.Join(dir, "Caddyfile"), options+file)
 	cmd := exec.Command(program, "run", "--adapter", "caddyfile", "--config", filepath.Join(dir, "Caddyfile"))
@@ -113,7 +122,14 @@ func startFront(t *testing.T, name string, edit func(string) string, flags ...st
 	s = &site{feeds: testkit.FreeAddress(t), plain: testkit.FreeAddress(t), cert: newCertificate(t, publicHost), edit: edit}
 	testkit.Start(t, s.feeds, exec.Command(testkit.Program(t, "sports"), "-listen", s.feeds))
 	s.signpost, _ = startSignpost(t, nil, append(flags, filepath.Join(repoDir, "examples/sports/feeds.yaml"))...)
-	https = fronts[name](t, s)
+	client = s.start(t, name)
+	return client, s, s.https
+}
+
+// start starts a front, and returns a client that sends https requests for any host to it.
+func (s *site) start(t *testing.T, name string) *http.Client {
+	t.Helper()
+	https := fronts[name](t, s)
 	transport := &http.Transport{
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, https)
@@ -121,7 +137,7 @@ func startFront(t *testing.T, name string, edit func(string) string, flags ...st
 		TLSClientConfig: &tls.Config{RootCAs: s.cert.pool, ServerName: publicHost},
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport}, s, https
+	return &http.Client{Transport: transport}
 }
 
 // TestBeside runs a feed service and Signpost on one host, behind each of the files: the manifest and the feeds answer,
