@@ -45,7 +45,6 @@ type outcome struct {
 	asked    *url.URL // nil if unknown
 	status   int
 	redirect string
-	loop     bool         // the redirect leads back here
 	signpost *problemBody // nil if something else wrote the response
 	empty    bool         // success, without a body
 	server   string       // the header Server
@@ -78,27 +77,20 @@ func status(codes ...int) func(*outcome) bool {
 // say returns a hint that is always the same.
 func say(text string) func(*outcome) string { return func(*outcome) string { return text } }
 
-func always(*outcome) bool       { return true }
-func isRedirect(o *outcome) bool { return o.redirect != "" || o.status/100 == 3 }
-func isRefused(o *outcome) bool {
-	return o.status == http.StatusUnauthorized || o.status == http.StatusForbidden
-}
+var isRefused, isNotFound = status(http.StatusUnauthorized, http.StatusForbidden), status(http.StatusNotFound)
+
+func always(*outcome) bool          { return true }
 func isServerError(o *outcome) bool { return o.status >= 500 }
 func bySignpost(o *outcome) bool    { return o.signpost != nil }
-func isNotFound(o *outcome) bool    { return o.status == http.StatusNotFound }
-func (o *outcome) under(b string) bool {
-	return strings.HasPrefix(o.asked.Path, strings.TrimSuffix(b, "/")+"/")
-}
 
-// httpsLoop is the usual reason for a redirect of a URL to itself.
-var httpsLoop = cause{"", func(o *outcome) bool { return o.loop && o.redirectsToItself() },
+// redirectLoop is the usual reason for a redirect of a URL to itself.
+var redirectLoop = cause{"", (*outcome).isLoop,
 	say("the service takes the request for plain http, because TLS ends in front of it, and redirects to https: " +
 		"make the proxy send X-Forwarded-Proto: https and the service trust it, or let the proxy alone redirect, and only plain http")}
 
 // manifestCauses are the reasons why an address does not respond with a manifest, in the order in which they are considered.
 var manifestCauses = []cause{
-	httpsLoop,
-	{"", func(o *outcome) bool { return o.loop }, say("two redirects lead to each other, often one of the proxy and one of the service: remove one of them")},
+	redirectLoop,
 	{"", func(o *outcome) bool { return o.redirect != "" },
 		say("studios store the address that they are given: use the target, if it is the right one")},
 	{causeHostReplaced, func(o *outcome) bool { return o.hostReplaced() && o.signpost.Header == "Host" }, func(o *outcome) string {
@@ -134,11 +126,13 @@ var manifestCauses = []cause{
 
 // feedCauses are the reasons why an endpoint does not respond with a feed, in the order in which they are considered.
 var feedCauses = []cause{
-	httpsLoop,
-	{"", isRedirect, say("use the URL that it redirects to: clients do not send context keys after a redirect")},
+	redirectLoop,
+	{"", func(o *outcome) bool { return o.status/100 == 3 }, say("use the URL that it redirects to: clients do not send context keys after a redirect")},
 	{"", bySignpost, say("Signpost wrote this response, so the proxy sends the paths of feeds to it: " +
 		"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service")},
-	{causeBasePath, func(o *outcome) bool { return (isNotFound(o) || o.empty) && o.base != "" && !o.under(o.base) }, func(o *outcome) string {
+	{causeBasePath, func(o *outcome) bool {
+		return (isNotFound(o) || o.empty) && o.base != "" && !strings.HasPrefix(o.asked.Path, o.base+"/")
+	}, func(o *outcome) string {
 		return fmt.Sprintf("the address of the manifest begins with %q, and the URL does not: the proxy strips it on the way to Signpost. "+
 			"Write %[1]s into the URLs of the definition; then set base_path: %[1]s, and make the proxy keep the prefix", o.base)
 	}},
@@ -170,10 +164,9 @@ var feedCauses = []cause{
 	{"", always, say("find out what the service means by it")},
 }
 
-// redirectsToItself reports whether the target differs in its scheme at most.
-func (o *outcome) redirectsToItself() bool {
-	to, err := url.Parse(o.redirect)
-	return err == nil && o.asked != nil && host.Equal(to.Host, o.asked.Host) && to.Path == o.asked.Path
+// isLoop reports whether a redirect leads back to where it came from.
+func (o *outcome) isLoop() bool {
+	return o.asked != nil && o.redirect != "" && identity(o.redirect) == identity(o.asked.String())
 }
 
 // hostReplaced reports whether another host arrived at Signpost than the one that was asked for.
@@ -203,7 +196,6 @@ func (p *probe) outcomeOf(answer *Answer) *outcome {
 	o := &outcome{status: answer.Status, redirect: answer.Redirect, signpost: signpostProblem(answer.Status, answer.Body),
 		server: answer.Header.Get("Server"), params: signpost.CutURL(p.endpoint.URL).Placeholders(), named: p.named, link: p.link != nil}
 	o.asked, _ = url.Parse(p.url) // it is that of a request
-	o.loop = o.redirect != "" && identity(o.redirect) == identity(p.url)
 	for _, item := range p.endpoint.ContextObj {
 		switch {
 		case p.sent[item.Key] != nil:

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -70,37 +69,14 @@ func (c *checker) checkCertificate(context.Context) {
 	}
 }
 
-func (c *checker) checkRedirect(ctx context.Context) {
+func (c *checker) checkRedirect(context.Context) {
 	if c.answer.Status/100 != 3 {
 		c.add(Passed, "", "no redirect")
 		return
 	}
-	o := &outcome{asked: c.address, status: c.answer.Status, redirect: c.answer.Redirect, loop: c.redirectsInLoop(ctx)}
+	o := &outcome{asked: c.address, status: c.answer.Status, redirect: c.answer.Redirect}
 	c.addProblem("", o.problem())
 	c.blocked = "the address redirects"
-}
-
-// redirectsInLoop follows the redirects of the address on the service's own hosts, and reports whether they lead back.
-func (c *checker) redirectsInLoop(ctx context.Context) bool {
-	const maxRedirects = 10 // as browsers do, roughly
-	seen := map[string]bool{identity(c.address.String()): true}
-	next := c.answer.Redirect
-	for range maxRedirects {
-		if seen[identity(next)] {
-			return true
-		}
-		seen[identity(next)] = true
-		u, err := url.Parse(next)
-		if err != nil || !c.isOwn(next) {
-			return false
-		}
-		answer, err := c.get(ctx, u, "", "")
-		if err != nil || answer.Redirect == "" {
-			return false
-		}
-		next = answer.Redirect
-	}
-	return true
 }
 
 func (c *checker) checkStatus(context.Context) {

@@ -121,10 +121,8 @@ func (o *outcome) problem() Problem {
 	p := Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(o.status))}
 	target := fmt.Sprintf("%q", httpurl.Redacted(o.redirect)) // services repeat the query of the address
 	switch {
-	case o.loop && o.redirectsToItself():
-		p.Message = "the address redirects to itself, as " + target + ": a loop"
-	case o.loop:
-		p.Message = "the address redirects in a loop, by way of " + target
+	case o.isLoop():
+		p.Message = "the address redirects to itself, " + target + ": a loop"
 	case o.redirect != "":
 		p.Message = "the address redirects to " + target
 	}

@@ -38,11 +38,14 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 			Result{Status: status, Endpoint: p.endpoint.URL, Message: p.at() + fmt.Sprintf(format, args...), Hint: hint})
 	}
 	const utf8Hint = "send UTF-8, as JSON requires"
-	charset := charsetOf(answer.Header.Get("Content-Type"))
-	body := answer.Body
+	_, params, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	charset, body := strings.ToLower(params["charset"]), answer.Body
 	if !utf8.Valid(body) && slices.Contains(latin1, charset) {
 		add(Failed, utf8Hint, "the body is in %s, as its Content-Type says: apps that read JSON as UTF-8 show wrong characters", charset)
-		body = fromLatin1(body)
+		body = nil
+		for _, b := range answer.Body {
+			body = utf8.AppendRune(body, rune(b))
+		}
 	}
 	tree, _ := decodeJSON(body)
 	object, isObject := tree.(map[string]any)
@@ -74,20 +77,6 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 
 // latin1 lists names of the character set whose characters are the first of Unicode.
 var latin1 = []string{"iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1"}
-
-// charsetOf returns the charset of a Content-Type, in lower case, or "".
-func charsetOf(contentType string) string {
-	_, params, _ := mime.ParseMediaType(contentType)
-	return strings.ToLower(params["charset"])
-}
-
-func fromLatin1(text []byte) []byte {
-	var out []byte
-	for _, b := range text {
-		out = utf8.AppendRune(out, rune(b))
-	}
-	return out
-}
 
 // checkFeeds checks the shape of the responses.
 func (c *checker) checkFeeds(context.Context) {

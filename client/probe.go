@@ -113,7 +113,8 @@ func (c *checker) checkProbes(ctx context.Context) {
 	failed := slices.ContainsFunc(c.results[before:], func(r Result) bool { return r.Status == Failed })
 	switch {
 	case len(calls) == 0:
-		c.warnOfNoCalls()
+		c.add(Warned, "give the values that endpoints need or, if none can be called from here, try them with an app",
+			"no endpoint was called, so nothing is known about the feeds")
 	case !answered && !failed:
 		r := c.add(Failed, "compare the URLs of the manifest with those that the feed service answers for",
 			"no feed answered in %s", spell.Count(len(calls)+len(c.followed), "request"))
@@ -121,15 +122,6 @@ func (c *checker) checkProbes(ctx context.Context) {
 			r.Hint = calls[0].result.Hint
 		}
 	}
-}
-
-// warnOfNoCalls reports that no endpoint could be called: a check without a feed says little.
-func (c *checker) warnOfNoCalls() {
-	hint := "try them with an app: check cannot call any of them"
-	if slices.ContainsFunc(c.endpoints, func(p *probe) bool { return p.result.Cause == causeMissingValues }) {
-		hint = "give the values that endpoints need, so that at least one can be called"
-	}
-	c.add(Warned, hint, "no endpoint was called, so nothing is known about the feeds")
 }
 
 // blameBasePath explains again why there are no feeds, if the address has a base path: none of them answered, so a proxy
@@ -344,7 +336,7 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		switch {
 		case o.empty:
 			told = status + " with an empty body"
-		case o.loop:
+		case o.isLoop():
 			told += ", to itself: a loop"
 		case answer.Redirect != "":
 			told += ", to " + p.quoteURL(answer.Redirect)

@@ -169,11 +169,7 @@ func parseFeed(feed string) (string, error) {
 	if !source.IsAddress(feed) {
 		return "", usageErrorf("feed URL %q does not start with https:// or http://", feed)
 	}
-	_, authority, _ := strings.Cut(feed, "://")
-	if end := strings.IndexAny(authority, "/?#"); end >= 0 {
-		authority = authority[:end]
-	}
-	if strings.Contains(authority, "@") {
+	if strings.Contains(signpost.CutURL(feed).Authority(), "@") {
 		return "", usageErrorf("feed URL %q has user info before its host, which no endpoint has: leave it out", httpurl.Redacted(feed))
 	}
 	name := signpost.CutURL(feed).Hostname()
