@@ -88,8 +88,8 @@ func (x Extra) check(known []string) error {
 // method "+GET" is served with the method "GET".
 const Beyond = "+"
 
-// served returns a copy of the manifest as it is served; see [Endpoint.served].
-func (m Manifest) served() Manifest {
+// Served returns a copy of the manifest as it is served, with the marks of values beyond the specification removed.
+func (m Manifest) Served() Manifest {
 	m = m.Clone()
 	for i, e := range m.Endpoints {
 		m.Endpoints[i] = e.served()

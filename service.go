@@ -13,6 +13,9 @@ type Version struct {
 	// Hosts are those that the version is published on, as the definition declares them.
 	Hosts Hosts
 
+	// Errors are the paths of what a definition has errors in: Signpost would not have served these parts.
+	Errors []Path
+
 	// Places says where endpoints are, by URL, such as feeds.yaml:12. Messages about them name the source otherwise.
 	Places map[string]string
 }
@@ -26,11 +29,11 @@ type Service struct {
 	// Hosts are those that the service is published on, as its definition declares them.
 	Hosts Hosts
 
-	// Host is the host that the manifests were served for. Empty means that {{host}} is unresolved.
-	Host string
+	// Served means that the versions are manifests that were served or stored, and not those of a definition.
+	Served bool
 
-	// Invalid means that the manifests have errors, so that some of their parts could not be published.
-	Invalid bool
+	// Host is the host of the address that a manifest was fetched from. Empty means that it was not fetched.
+	Host string
 
 	// Deprecations says which parts will be removed.
 	Deprecations map[Part]*Deprecation

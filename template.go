@@ -55,7 +55,7 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	text := bytes.Join(pieces, []byte(HostPlaceholder))
 	hash := sha256.Sum256(text)
 	return &Template{
-		manifest: m.served(), revision: hex.EncodeToString(hash[:revisionBytes]),
+		manifest: m.Served(), revision: hex.EncodeToString(hash[:revisionBytes]),
 		pieces: pieces, size: len(text), composed: m.composed(), rivals: m.rivals(),
 	}, nil
 }

@@ -124,13 +124,42 @@ func (f *File) only(keep func(signpost.Finding) bool) []signpost.Finding {
 func (f *File) Served() bool { return f.served }
 
 // State returns the service that signpost/diff compares, with the given versions: those of [File.Manifests], or of
-// [File.Readable] if the file has errors.
+// [File.Readable] if the file has errors. If the name of a manifest is the address that it was fetched from, that tells its
+// host, base path and version.
 func (f *File) State(versions []signpost.Version) signpost.Service {
-	state := signpost.Service{Versions: versions, Hosts: f.Hosts, Deprecations: f.deprecations, Invalid: !f.served && len(Errors(f)) > 0}
-	if !f.served && f.basePathAt != nil && len(f.versions) > 0 { // otherwise the file does not tell it
+	state := signpost.Service{Versions: slices.Clone(versions), Hosts: f.Hosts, Deprecations: f.deprecations, Served: f.served}
+	if f.served {
+		state.Host = addressHost(f.Name)
+		base, version, ok := routes.Parse(signpost.CutURL(f.Name).Path())
+		if ok && state.Host != "" && len(versions) == 1 {
+			state.BasePath, state.Versions[0].Name = base, version
+		}
+		return state
+	}
+	if f.basePathAt != nil && len(f.versions) > 0 { // otherwise the file does not tell it
 		state.BasePath = f.BasePath
 	}
+	if slices.ContainsFunc(f.findings, isError) {
+		for i := range state.Versions {
+			v := &state.Versions[i]
+			v.Errors = f.errorsOf(v)
+		}
+	}
 	return state
+}
+
+// errorsOf returns the paths of the errors in a version.
+func (f *File) errorsOf(v *signpost.Version) []signpost.Path {
+	var paths []signpost.Path
+	for _, finding := range v.Manifest.Validate() {
+		paths = append(paths, finding.Path)
+	}
+	for _, own := range f.versions {
+		if own.name == v.Name {
+			paths = append(paths, own.errors...)
+		}
+	}
+	return paths
 }
 
 // Snippet returns at most width characters of a line around a column, and the column of the first of them. The time it
@@ -187,35 +216,19 @@ func (f *File) Manifests(features []string) ([]signpost.Version, error) {
 			return nil, fmt.Errorf("feature %q is not one of %s", name, strings.Join(f.Features(), ", "))
 		}
 	}
-	return f.with(features), nil
+	return f.Readable(features), nil
 }
 
-// Readable returns the manifests as [File.Manifests] does, but as far as they could be read: it skips what cannot be
-// part of a manifest because of errors, such as the URLs of another version, and keeps values that findings reject.
-// Unknown features are ignored.
+// Readable returns the manifests as [File.Manifests] does, but as they read: with values that findings reject, and without
+// what could not be read. Unknown features are ignored.
 func (f *File) Readable(features []string) []signpost.Version {
-	declared := make(map[string]bool)
-	for _, name := range f.Versions() {
-		declared[name] = true
-	}
-	versions := f.with(features)
-	for i, v := range versions {
-		versions[i].Manifest.Endpoints = slices.DeleteFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool {
-			return routes.OtherVersion(signpost.CutURL(e.URL), v.Name, declared) != ""
-		})
-	}
-	return versions
-}
-
-// with returns the versions with features applied. Nil means those that the file enables.
-func (f *File) with(features []string) []signpost.Version {
 	if features == nil {
 		features = f.enable
 	}
 	var versions []signpost.Version
 	for _, v := range f.versions {
 		manifest := v.manifest.WithFeatures(f.named(features)...)
-		versions = append(versions, signpost.Version{Name: v.name, Manifest: manifest, Hosts: f.Hosts})
+		versions = append(versions, signpost.Version{Name: v.name, Manifest: manifest, Source: f.Name, Hosts: f.Hosts})
 	}
 	return versions
 }
@@ -237,16 +250,23 @@ func (f *File) Compile(features []string) (map[string]*signpost.Template, error)
 	return templates, nil
 }
 
-// Diff returns what changed for studios that registered old, as signpost diff does, with the features that each file
-// enables. It returns an error if a file has errors.
-func Diff(old, new *File) ([]diff.Change, error) {
-	var states [2]signpost.Service
-	for i, f := range []*File{old, new} {
-		versions, err := f.Manifests(nil)
-		if err != nil {
-			return nil, fmt.Errorf("definition %q: %w", f.Name, err)
+// Diff returns what changed for studios that registered old and, besides, the given files, as signpost diff does, with the
+// features that each file enables. It returns an error if new or a registered definition has errors, or if the files do not
+// tell which host or version of a definition to compare with a manifest.
+func Diff(old, new *File, registered ...*File) ([]diff.Change, error) {
+	return Options{}.Diff(old, new, registered...)
+}
+
+// Diff is like the function [Diff], for the date and the features of the options.
+func (o Options) Diff(old, new *File, registered ...*File) ([]diff.Change, error) {
+	options := diff.Options{Today: o.Today}
+	for i, f := range append([]*File{new}, registered...) {
+		if errors := f.only(isError); len(errors) > 0 && !f.served {
+			return nil, fmt.Errorf("definition %q: %w", f.Name, &signpost.InvalidError{Findings: errors})
 		}
-		states[i] = f.State(versions)
+		if i > 0 {
+			options.Registered = append(options.Registered, f.State(f.Readable(nil)).Versions...)
+		}
 	}
-	return diff.Diff(states[0], states[1]), nil
+	return options.Diff(old.State(old.Readable(o.Features)), new.State(new.Readable(o.Features)))
 }

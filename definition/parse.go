@@ -23,6 +23,7 @@ type decoder struct {
 	opts Options
 
 	broken     map[*tree.Node]bool
+	empty      bool                // there is nothing in the text
 	duplicated bool                // a key occurs twice, and what the second one has is not read
 	unread     bool                // something is not where it belongs, so what seems unused may be used
 	reported   int                 // number of findings
@@ -59,7 +60,7 @@ func newDecoder(f *File, text []byte, opts Options) *decoder {
 		d.duplicated = d.duplicated || problem.Kind == tree.DuplicateKey
 	}
 	if len(d.findings) == 0 && (f.doc.Root == nil || f.doc.Root.Kind == tree.Null) {
-		f.doc.Root = nil
+		f.doc.Root, d.empty = nil, true
 		d.add(RuleSyntax, "signpost init writes a definition to start from", f.doc.NodeAt(0, 0), "the file is empty")
 	}
 	return d

@@ -32,7 +32,8 @@ type version struct {
 	name     string
 	key      *tree.Node
 	manifest signpost.Manifest
-	places   []*tree.Node // URLs of the endpoints; nil for one with an error, whose settings are unknown
+	places   []*tree.Node    // URLs of the endpoints; nil for one with an error, whose settings are unknown
+	errors   []signpost.Path // of errors that Validate does not find
 
 	endpoints map[string]tree.Field // by URL; nil after the file has been read
 }

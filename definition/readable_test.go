@@ -8,7 +8,7 @@ import (
 	"signpost/definition"
 )
 
-// Readable returns as much of a file with errors as can be compared.
+// Readable returns a file with errors as it reads.
 func TestReadable(t *testing.T) {
 	const text = `
 enable: [login]
@@ -30,7 +30,7 @@ versions:
 		t.Fatalf("errors: %v", definition.Errors(file))
 	}
 	for keys, features := range map[string][]string{" user.token": nil, "": {}, " user.region": {"region", "unknown"}, " user.token user.region": {"region", "login"}} {
-		want := []string{"v1 https://{{host}}/v1/feeds GET" + keys, "v1 https://partner.example/v2/films get" + keys, "v2 https://{{host}}/v2/films get" + keys}
+		want := []string{"v1 https://{{host}}/v1/feeds GET" + keys, "v1 https://{{host}}/v2/films get" + keys, "v1 https://partner.example/v2/films get" + keys, "v2 https://{{host}}/v2/films get" + keys}
 		var got []string
 		for _, v := range file.Readable(features) {
 			for _, e := range v.Manifest.Endpoints {

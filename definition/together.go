@@ -19,10 +19,15 @@ var togetherRules = []string{
 
 // keepPlaces records where the endpoints are, for Lint. The tree itself is too large for a server to keep.
 func (d *decoder) keepPlaces() {
-	var errors []int // offsets of errors
+	var errors []int   // offsets of errors
+	var unpathed []int // of those that do not say where in the manifest they are
 	for _, f := range d.findings {
 		if isError(f) && !d.served { // an endpoint of somebody else takes part nevertheless
-			errors = append(errors, d.doc.Offset(f.Line, f.Column))
+			offset := d.doc.Offset(f.Line, f.Column)
+			errors = append(errors, offset)
+			if f.Path == nil {
+				unpathed = append(unpathed, offset)
+			}
 		}
 	}
 	d.allowances = slices.DeleteFunc(d.allowances, func(a allowance) bool { return !slices.Contains(togetherRules, a.rule) })
@@ -31,14 +36,50 @@ func (d *decoder) keepPlaces() {
 		v.places = make([]*tree.Node, 0, len(v.manifest.Endpoints))
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]
-			isInside := func(offset int) bool { return f.Key.Start() <= offset && offset < max(f.Key.End(), f.Value.End()) }
-			if slices.ContainsFunc(errors, isInside) {
+			v.errors = append(v.errors, d.errorsIn(f, unpathed)...)
+			if slices.ContainsFunc(errors, func(offset int) bool { return isInside(f, offset) }) {
 				f.Key = nil
 			}
 			v.places = append(v.places, f.Key)
 		}
 		v.endpoints = nil
 	}
+}
+
+func isInside(f tree.Field, offset int) bool {
+	return f.Key.Start() <= offset && offset < max(f.Key.End(), f.Value.End())
+}
+
+// errorsIn returns the paths of the errors at the given offsets that are in an endpoint, or in a shared modifier that it uses.
+func (d *decoder) errorsIn(endpoint tree.Field, offsets []int) []signpost.Path {
+	var paths []signpost.Path
+	url := signpost.Field(endpoint.Key.Text)
+	for _, offset := range offsets {
+		if isInside(endpoint, offset) {
+			paths = append(paths, append(signpost.Path{url}, pathTo(endpoint.Value, offset)...))
+		}
+		for i, item := range endpoint.Value.Get("modifiers").Items {
+			if shared := d.shared[item.Text]; shared != nil && item.Kind == tree.String && isInside(shared.Field, offset) {
+				paths = append(paths, signpost.Path{url, signpost.Field("modifiers"), signpost.Item(i)})
+			}
+		}
+	}
+	return paths
+}
+
+// pathTo returns the path from a value to what is at an offset.
+func pathTo(n *tree.Node, offset int) signpost.Path {
+	for _, f := range n.Fields {
+		if isInside(f, offset) {
+			return append(signpost.Path{signpost.Field(f.Key.Text)}, pathTo(f.Value, offset)...)
+		}
+	}
+	for i, item := range n.Items {
+		if item.Start() <= offset && offset < item.End() {
+			return append(signpost.Path{signpost.Item(i)}, pathTo(item, offset)...)
+		}
+	}
+	return nil
 }
 
 // LintTogether is [Lint] for files in a studio that has others registered as well. Those take part in overlap, but get

@@ -3,12 +3,10 @@ package diff
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
-	"reflect"
+	"slices"
 	"strings"
 
 	"signpost"
-	"signpost/internal/routes"
 )
 
 // Change is one difference between two states of a service, judged from the point of view of a studio that
@@ -22,6 +20,9 @@ type Change struct {
 	// Endpoint is the URL of the endpoint that changed. It is empty if the change concerns a whole version or service.
 	Endpoint string `json:"endpoint"`
 
+	// Host is the host on which the change happens. It is empty if that does not depend on the host.
+	Host string `json:"host,omitempty"`
+
 	// Written is Endpoint as its definition has it, with {{host}}.
 	Written string `json:"-"`
 
@@ -32,8 +33,8 @@ type Change struct {
 	Old any `json:"old"`
 	New any `json:"new"`
 
-	// Fingerprint identifies the change. Reordering endpoints, keys or modifiers does not affect it, and neither do
-	// unrelated edits or the host that a manifest was served for.
+	// Fingerprint identifies the change. It is the same whether definitions, manifests or directories are compared, for
+	// every host, and after reordering and unrelated edits.
 	Fingerprint string `json:"fingerprint"`
 }
 
@@ -48,97 +49,22 @@ const (
 	Compatible Level = "compatible"
 )
 
-// Change rules.
-const (
-	ChangeServiceRemoved  = "service-removed"
-	ChangeServiceAdded    = "service-added"
-	ChangeBasePath        = "base-path-changed"
-	ChangeVersionRemoved  = "version-removed"
-	ChangeVersionAdded    = "version-added"
-	ChangeEndpointRemoved = "endpoint-removed"
-	ChangeEndpointAdded   = "endpoint-added"
-	ChangeFeedsTakenOver  = "feeds-taken-over"
-	ChangeMethod          = "method-changed"
-	ChangeMIMEType        = "mime-type-changed"
-	ChangeURL             = "url-changed"
-	ChangeName            = "name-changed"
-	ChangeContextRequired = "context-required"
-	ChangeContextAdded    = "context-added"
-	ChangeContextRemoved  = "context-removed"
-	ChangeContextType     = "context-type-changed"
-	ChangeContextMapper   = "context-mapper-changed"
-	ChangeContextShadowed = "context-shadowed"
-	ChangeModifierRemoved = "modifier-removed"
-	ChangeModifierAdded   = "modifier-added"
-	ChangeModifier        = "modifier-changed"
-	ChangeParamKey        = "param-key-changed"
-	ChangeParamType       = "param-type-changed"
-	ChangeDefault         = "default-changed"
-	ChangeOptionRemoved   = "option-removed"
-	ChangeOptionAdded     = "option-added"
-	ChangeOrder           = "order-changed"
-)
-
-var levels = map[string]Level{
-	ChangeServiceRemoved:  Breaking,
-	ChangeServiceAdded:    Compatible,
-	ChangeBasePath:        Breaking,
-	ChangeVersionRemoved:  Breaking,
-	ChangeVersionAdded:    Compatible,
-	ChangeEndpointRemoved: Breaking,
-	ChangeEndpointAdded:   Compatible,
-	ChangeFeedsTakenOver:  Breaking,
-	ChangeMethod:          Breaking,
-	ChangeMIMEType:        Breaking,
-	ChangeURL:             Notable,
-	ChangeName:            Notable,
-	ChangeContextRequired: Breaking,
-	ChangeContextAdded:    Compatible,
-	ChangeContextRemoved:  Notable,
-	ChangeContextType:     Breaking,
-	ChangeContextMapper:   Breaking,
-	ChangeContextShadowed: Breaking,
-	ChangeModifierRemoved: Breaking,
-	ChangeModifierAdded:   Compatible,
-	ChangeModifier:        Notable,
-	ChangeParamKey:        Breaking,
-	ChangeParamType:       Breaking,
-	ChangeDefault:         Notable,
-	ChangeOptionRemoved:   Breaking,
-	ChangeOptionAdded:     Notable,
-	ChangeOrder:           Notable,
-}
-
-// Rules returns every change rule with its level.
-func Rules() map[string]Level { return maps.Clone(levels) }
-
 // fingerprintLength is the number of hexadecimal digits in a fingerprint. 46 bits are enough to tell thousands of
 // changes apart and short enough to copy by hand. The first digit is always a letter, because YAML reads 123456789012
 // and 1e2345678901 as numbers.
 const fingerprintLength = 12
 
-// fingerprint hashes the identity of a change: its rule, its location, the path to its subject inside the endpoint, and
-// scalar values before and after. Lists and whole descriptors are left out because unrelated edits change them; so is
-// the message, so that rewording it keeps fingerprints stable. The version of a manifest file is unknown, but its URLs tell.
-func (c *Change) fingerprint(subject []string) string {
+// fingerprint hashes the identity of a change: its rule, version and path, the steps to its subject inside the endpoint,
+// and the values and keys that change. Neither the host nor the service is part of it, and neither is the message, so that
+// rewording it keeps fingerprints stable.
+func fingerprint(rule, version, url string, subject []string, values ...string) string {
 	h := sha256.New()
-	write := func(parts ...string) {
-		for _, part := range parts {
-			h.Write([]byte(part))
+	for _, part := range [][]string{{rule, version, signpost.CutURL(url).Rest()}, subject, values} {
+		for _, text := range part {
+			h.Write([]byte(text))
 			h.Write([]byte{0})
 		}
 		h.Write([]byte{1})
-	}
-	version := c.Version
-	for segment := range strings.SplitSeq(signpost.CutURL(c.Written).Path(), "/") {
-		if version == "" && routes.ValidVersion(segment) {
-			version = segment
-		}
-	}
-	write(c.Rule, c.Service, version, c.Written)
-	write(subject...)
-	if c.Rule != ChangeURL { // which has the host
-		write(plainText(c.Old), plainText(c.New))
 	}
 	sum := h.Sum(nil)
 	text := []byte(hex.EncodeToString(sum)[:fingerprintLength])
@@ -146,11 +72,31 @@ func (c *Change) fingerprint(subject []string) string {
 	return string(text)
 }
 
-// plainText returns a scalar as JSON, and "" for a list, a descriptor or nil.
-func plainText(value any) string {
-	switch reflect.ValueOf(value).Kind() {
-	case reflect.Invalid, reflect.Struct, reflect.Slice, reflect.Map:
-		return ""
+// identity returns what identifies a value that changes: all of a text, a number or a list of texts, and the key of
+// anything else, which unrelated edits may change. A nil value has none.
+func identity(value any) string {
+	switch value := value.(type) {
+	case nil, signpost.Option, signpost.Modifier, signpost.Endpoint, feedSettings, lostKeys, order:
+		return "" // it is the subject
+	case signpost.Manifest:
+		return strings.Join(paths(value), " ")
+	case map[string]signpost.Manifest:
+		var all []string
+		for version, m := range value {
+			all = append(all, version+" "+strings.Join(paths(m), " "))
+		}
+		slices.Sort(all)
+		return strings.Join(all, "\n")
 	}
 	return jsonText(value)
+}
+
+// paths returns what follows the host in the URLs of a manifest, sorted.
+func paths(m signpost.Manifest) []string {
+	var all []string
+	for _, e := range m.Endpoints {
+		all = append(all, signpost.CutURL(e.URL).Rest())
+	}
+	slices.Sort(all)
+	return all
 }

@@ -12,14 +12,13 @@ import (
 // The deprecation of a version covers its endpoints, and that of an endpoint its modifiers. A service is deprecated if all of
 // its versions are.
 func (d *differ) lower(c *Change) {
-	today := time.Now()
-	part := signpost.Part{Version: c.Version, Endpoint: c.Written}
+	part := d.part
 	switch c.Rule {
 	case ChangeServiceRemoved:
 		over := len(d.deprecations) > 0
 		for version := range c.Old.(map[string]signpost.Manifest) {
 			found := d.deprecations[signpost.Part{Version: version}]
-			over = over && found != nil && found.Over(today)
+			over = over && found != nil && found.Over(d.Today)
 		}
 		if over {
 			c.Level = Notable
@@ -35,7 +34,7 @@ func (d *differ) lower(c *Change) {
 	var own *signpost.Deprecation
 	for _, part := range []signpost.Part{part, {Version: part.Version, Endpoint: part.Endpoint}, {Version: part.Version}} {
 		found := d.deprecations[part]
-		if found != nil && found.Over(today) {
+		if found != nil && found.Over(d.Today) {
 			c.Level = Notable
 			c.Message += fmt.Sprintf("; it was deprecated until %s", found.Until.Format(time.DateOnly))
 			return

@@ -40,7 +40,7 @@ func TestDiffDeprecated(t *testing.T) {
 		}
 		old := signpost.Service{Versions: v1(testkit.FullEndpoint(url)), Deprecations: map[signpost.Part]*signpost.Deprecation{test.part: d}}
 		for _, host := range []string{"", "feeds.example.com"} { // the deprecation is that of the definition
-			changes := diff.Diff(old, servedFor(t, host, test.new))
+			changes := compare(old, servedFor(t, host, test.new))
 			if len(changes) != 1 || changes[0].Level != test.level || changes[0].Message != test.want {
 				t.Errorf("%s for %q: %+v", test.name, host, changes)
 			}

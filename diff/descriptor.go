@@ -12,12 +12,14 @@ import (
 )
 
 func (d *differ) descriptor(old, new signpost.Endpoint) {
-	d.text(ChangeName, place{}, "name", old.Name, new.Name)
-	d.text(ChangeMethod, place{}, "method", old.Method, new.Method)
-	d.text(ChangeMIMEType, place{}, "mime_type", old.MIMEType, new.MIMEType)
-	if old.MIMEType != new.MIMEType && sameMediaType(old.MIMEType, new.MIMEType) {
-		d.changes[len(d.changes)-1].Level = Notable
+	d.text(ChangeName, subject{}, "name", old.Name, new.Name)
+	d.text(ChangeMethod, subject{}, "method", old.Method, new.Method)
+	level := levelOf(ChangeMIMEType)
+	if sameMediaType(old.MIMEType, new.MIMEType) {
+		level = Notable
 	}
+	d.textAs(level, ChangeMIMEType, subject{}, "mime_type", old.MIMEType, new.MIMEType)
+	d.extra(subject{}, old.Extra, new.Extra)
 
 	key := func(c *signpost.ContextItem) string { return c.Key }
 	items, moved := pairUp(old.ContextObj, new.ContextObj, key)
@@ -25,7 +27,7 @@ func (d *differ) descriptor(old, new signpost.Endpoint) {
 		d.contextItem(p)
 	}
 	if moved {
-		d.add(ChangeOrder, place{subject: []string{"context"}}, keysOf(old.ContextObj, key), keysOf(new.ContextObj, key),
+		d.add(ChangeOrder, subject{path: []string{subjectContext}}, keysOf(old.ContextObj, key), keysOf(new.ContextObj, key),
 			"context keys are in another order")
 	}
 
@@ -35,19 +37,19 @@ func (d *differ) descriptor(old, new signpost.Endpoint) {
 	for _, p := range pairRest(modifiers, keys) { // with the same query parameters, only the id has changed
 		switch {
 		case p.new == nil:
-			d.add(ChangeModifierRemoved, modifierPlace(p.old.ID), p.old.Clone(), nil, "removed")
+			d.add(ChangeModifierRemoved, wholeModifier(p.old.ID), p.old.Clone(), nil, "removed")
 		case p.old == nil:
-			d.add(ChangeModifierAdded, modifierPlace(p.new.ID), nil, p.new.Clone(), "added")
+			d.add(ChangeModifierAdded, wholeModifier(p.new.ID), nil, p.new.Clone(), "added")
 		default:
 			if p.old.ID != p.new.ID {
-				d.add(ChangeModifierRemoved, modifierPlace(p.old.ID).sub("renamed", p.new.ID), p.old.Clone(), p.new.Clone(),
+				d.add(ChangeModifierRemoved, wholeModifier(p.old.ID).sub("renamed", p.new.ID), p.old.Clone(), p.new.Clone(),
 					"renamed to %q: values saved under the old id are lost", p.new.ID)
 			}
 			d.modifier(*p.old, *p.new)
 		}
 	}
 	if moved {
-		d.add(ChangeModifier, place{subject: []string{"modifiers"}}, keysOf(old.Modifiers, id), keysOf(new.Modifiers, id),
+		d.add(ChangeModifier, subject{path: []string{"modifiers"}}, keysOf(old.Modifiers, id), keysOf(new.Modifiers, id),
 			"modifiers are in another order")
 	}
 }
@@ -59,14 +61,20 @@ func sameMediaType(a, b string) bool {
 	return a == b || err == nil && other == nil && first == second
 }
 
-// modifierPlace returns the place of a modifier as a whole.
-func modifierPlace(id string) place {
-	return place{prefix: fmt.Sprintf("modifier %q ", id), subject: []string{"modifier", id}}
+// The first steps to what is inside an endpoint.
+const (
+	subjectContext  = "context"
+	subjectModifier = "modifier"
+)
+
+// wholeModifier returns a modifier as a subject.
+func wholeModifier(id string) subject {
+	return subject{prefix: fmt.Sprintf("modifier %q ", id), path: []string{subjectModifier, id}}
 }
 
 func (d *differ) contextItem(p pair[signpost.ContextItem]) {
-	at := func(key string) place {
-		return place{prefix: fmt.Sprintf("context key %q ", key), subject: []string{"context", key}}
+	at := func(key string) subject {
+		return subject{prefix: fmt.Sprintf("context key %q ", key), path: []string{subjectContext, key}}
 	}
 	switch {
 	case p.new == nil:
@@ -80,26 +88,29 @@ func (d *differ) contextItem(p pair[signpost.ContextItem]) {
 		return
 	}
 	old, new := *p.old, *p.new
+	required := at(old.Key).sub("required")
+	required.closed = true // the rest of the item is compared below
 	switch {
 	case !old.Required && new.Required:
-		d.add(ChangeContextRequired, at(old.Key), old, new, "is now required")
+		d.add(ChangeContextRequired, required, old, new, "is now required")
 	case old.Required && !new.Required:
-		d.add(ChangeContextRemoved, at(old.Key).sub("required"), old, new, "is no longer required")
+		d.add(ChangeContextRemoved, required, old, new, "is no longer required")
 	}
-	inside := place{prefix: fmt.Sprintf("context key %q: ", old.Key), subject: []string{"context", old.Key}}
+	inside := subject{prefix: fmt.Sprintf("context key %q: ", old.Key), path: []string{subjectContext, old.Key}}
 	d.text(ChangeContextType, inside, "type", old.Type, new.Type)
-	d.text(ChangeContextMapper, inside, "mapper", old.Mapper, new.Mapper)
-	if old.Mapper != new.Mapper && old.SentAs() == new.SentAs() {
-		last := &d.changes[len(d.changes)-1]
-		last.Level = Notable
-		last.Message += ", which is the key itself: it is sent under the same name"
+	d.extra(inside, old.Extra, new.Extra)
+	level := levelOf(ChangeContextMapper)
+	if old.SentAs() == new.SentAs() {
+		level, inside.remark = Notable, ", which is the key itself: it is sent under the same name"
 	}
+	d.textAs(level, ChangeContextMapper, inside, "mapper", old.Mapper, new.Mapper)
 }
 
 // modifier compares two versions of a modifier, ignoring the id.
 func (d *differ) modifier(old, new signpost.Modifier) {
-	at := place{prefix: fmt.Sprintf("modifier %q: ", old.ID), subject: []string{"modifier", old.ID}}
+	at := subject{prefix: fmt.Sprintf("modifier %q: ", old.ID), path: []string{subjectModifier, old.ID}}
 	d.text(ChangeModifier, at, "name", old.Name, new.Name)
+	d.extra(at, old.Extra, new.Extra)
 
 	params, moved := pairParams(old.Params, new.Params)
 	for _, p := range params {
@@ -135,10 +146,13 @@ func pairParams(old, new []signpost.Param) (pairs []pair[signpost.Param], moved 
 	return append(kept, added...), moved
 }
 
-func (d *differ) param(at place, old, new signpost.Param) {
+func (d *differ) param(at subject, old, new signpost.Param) {
 	d.text(ChangeParamKey, at, "key", old.Key, new.Key)
 	d.text(ChangeModifier, at, "label", old.UI.Label, new.UI.Label)
 	d.text(ChangeModifier, at, "placeholder", old.UI.Placeholder, new.UI.Placeholder)
+	d.extra(at, old.Extra, new.Extra)
+	d.extra(at.sub("ui"), old.UI.Extra, new.UI.Extra)
+	d.extra(at.sub("schema"), old.Schema.Extra, new.Schema.Extra)
 
 	was, is := old.Kind(), new.Kind()
 	switch {
@@ -175,7 +189,7 @@ func jsonText(value any) string {
 }
 
 // options compares the options of a dropdown by value.
-func (d *differ) options(at place, old, new signpost.Param) {
+func (d *differ) options(at subject, old, new signpost.Param) {
 	reported := len(d.changes)
 	value := func(o *signpost.Option) string { return o.Value }
 	was, is := choices(old), choices(new)
@@ -190,6 +204,7 @@ func (d *differ) options(at place, old, new signpost.Param) {
 			in := at.sub("option", p.old.Value)
 			in.prefix += fmt.Sprintf("option %q: ", p.old.Value)
 			d.text(ChangeModifier, in, "label", p.old.Label, p.new.Label)
+			d.extra(in, p.old.Extra, p.new.Extra)
 		}
 	}
 	if moved {

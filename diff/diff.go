@@ -1,8 +1,8 @@
 // Package diff tells what a change of a service means to studios that registered the state before: to their feeds, the
 // values that editors saved, and the requests of apps.
 //
-// [Diff] compares two states of a service. A file of accepted changes, read by [ParseAccepted], marks the breaking ones
-// that are intended.
+// [Diff] compares two states of a service. Accepted changes, read by signpost/definition, mark the breaking ones that are
+// intended.
 package diff
 
 import (
@@ -11,127 +11,196 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"signpost"
+	"signpost/host"
 )
+
+// Options say what else decides what a change means. The zero value compares services by themselves, today.
+type Options struct {
+	// Registered is what the studio has besides, before and after the change. It takes part in overlap, but is not compared.
+	Registered []signpost.Version
+
+	// Host is what {{host}} is filled in with. If it is empty, it follows from what is compared: see [Options.Diff].
+	Host string
+
+	// Export says that the old state is all that a studio has, of every service, often without some of the fields.
+	// What is on hosts of the new state is compared, all versions at once, as far as the old state tells. The rest counts
+	// as registered besides.
+	Export bool
+
+	// Today is the date for deprecations. Zero means the current date.
+	Today time.Time
+
+	// Note is called with what was decided about a manifest, for people. It may be nil.
+	Note func(message string)
+}
+
+// Diff returns the changes from old to new as [Options.Diff] does, beside registered.
+func Diff(old, new signpost.Service, registered ...signpost.Version) ([]Change, error) {
+	return Options{Registered: registered}.Diff(old, new)
+}
 
 // Diff returns the changes from old to new, never nil. They are grouped by version; within a version, the endpoints of
 // old come first, in their order, followed by the added ones. If the JSON of a manifest differs, there is at least one
-// change. If one of the services was served for a host, both are compared as served for it. Of an old state with errors,
-// Diff compares what could be published.
+// change.
 //
-// All versions count as registered together. Others are further registered manifests: they take part in overlap, before
-// and after the change, but are not compared themselves.
-func Diff(old, new signpost.Service, others ...signpost.Version) []Change {
-	unnamed := func(*signpost.Service) string { return "" }
-	return compare([]signpost.Service{old}, []signpost.Service{new}, others, unnamed)
+// What is compared is what a studio has: manifests. Two definitions are rendered for each host that either of them declares;
+// changes that are the same on all of them are returned once. A definition is compared with a manifest as it is rendered
+// for the host of the manifest, and only the version that the manifest is of. The error is an [*UndecidedError] if neither
+// side tells which host or version that is. Two manifests are compared as they are. All versions count as registered
+// together.
+func (o Options) Diff(old, new signpost.Service) ([]Change, error) {
+	return o.compare([]signpost.Service{old}, []signpost.Service{new}, func(*signpost.Service) string { return "" })
 }
 
 // Services compares services that are registered together, paired by base path. Each change names the base path of its
-// service. Otherwise it works like [Diff]; of several services, {{host}} must be unresolved.
-func Services(before, after []signpost.Service, others ...signpost.Version) []Change {
-	return compare(before, after, others, func(s *signpost.Service) string { return s.BasePath })
+// service. Otherwise it works like [Options.Diff].
+func (o Options) Services(old, new []signpost.Service) ([]Change, error) {
+	return o.compare(old, new, func(s *signpost.Service) string { return s.BasePath })
 }
 
-// differ collects changes and labels each with the current service, version and endpoint.
-type differ struct {
-	service, version, endpoint string
-	changes                    []Change
-	hosts                      hosts
-	deprecations               map[signpost.Part]*signpost.Deprecation // of the old state of the service
-	reordered                  bool                                    // ties between versions can go to another one
-	registrations              func() (before, after *registration)    // most comparisons need none of it
+// comparison is a service before and after.
+type comparison struct {
+	name string // empty unless several services are compared
+	pair[signpost.Service]
+	slots []*slot
+	hosts []string // that {{host}} is filled in with, one after the other
 }
 
 // slot is a version of a service that exists in the old state, the new state, or both.
 type slot struct {
 	service, version string
-	besides          bool // registered alongside, not compared; service holds its source
+	source           string // of what is registered besides
+	besides          bool   // registered alongside, not compared
 	pair[signpost.Version]
+
+	known    string // the version, or what the URLs say about it
+	declared signpost.Hosts
+	hosts    []string // for which it is rendered
+
+	parts map[string]*slot // in an export: what the endpoints of new, as rendered, are of
+}
+
+// differ collects changes and labels each with the current service, version and endpoint.
+type differ struct {
+	Options
+	service  string
+	slot     *slot  // nil outside of a version
+	host     string // for which {{host}} is filled in
+	rendered bool   // changes show URLs with the host filled in
+	endpoint string // as rendered
+	written  map[string]string
+	part     signpost.Part   // of the old state that the endpoint is, as written
+	faults   map[string]bool // parts of the old endpoint that had errors
+	changes  []Change
+
+	deprecations  map[signpost.Part]*signpost.Deprecation // of the old state of the service
+	reordered     bool                                    // ties between versions can go to another one
+	registrations func() (before, after *registration)    // most comparisons need none of it
 }
 
 // compare pairs services by their names, and compares each pair.
-func compare(olds, news []signpost.Service, others []signpost.Version, name func(*signpost.Service) string) []Change {
-	d := differ{changes: []Change{}}
-	if len(olds) == 1 && len(news) == 1 {
-		old, new, hosts := align(olds[0], news[0])
-		olds, news, d.hosts = []signpost.Service{old}, []signpost.Service{new}, hosts
+func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Service) string) ([]Change, error) {
+	d := &differ{Options: o, changes: []Change{}}
+	d.Today = cmp.Or(o.Today, time.Now())
+	if d.Note == nil {
+		d.Note = func(string) {}
 	}
-	olds = slices.Clone(olds)
-	services, _ := pairUp(olds, news, name)
-	slots := make([][]*slot, len(services))
-	of := make(map[*signpost.Version]*slot)
-	added := make(map[string]string) // base paths of added services, by their URLs
-	for i, s := range services {
-		switch {
-		case s.old == nil:
-			added[urls(s.new)] = s.new.BasePath
-		case s.new != nil:
-			*s.old = repaired(*s.old, *s.new)
-		}
-		// The order of versions is irrelevant: each has its own route.
-		was, is := cmp.Or(s.old, &signpost.Service{}), cmp.Or(s.new, &signpost.Service{})
-		versions, _ := pairUp(was.Versions, is.Versions, func(v *signpost.Version) string { return v.Name })
-		for _, v := range versions {
-			at := &slot{service: name(cmp.Or(s.old, s.new)), version: cmp.Or(v.old, v.new).Name, pair: v}
-			of[v.old], of[v.new] = at, at
-			slots[i] = append(slots[i], at)
-		}
+	p, err := d.plan(olds, news, name)
+	if err != nil {
+		return nil, err
 	}
-	before, after := inOrder(olds, of), inOrder(news, of)
-	lacks := func(s *slot) bool { return s.old == nil || s.new == nil }
-	d.reordered = !slices.Equal(slices.DeleteFunc(slices.Clone(before), lacks), slices.DeleteFunc(slices.Clone(after), lacks))
-	for i := range others {
-		at := &slot{others[i].Source, others[i].Name, true, pair[signpost.Version]{&others[i], &others[i]}}
-		before, after = append(before, at), append(after, at)
-	}
+	d.rendered, d.reordered = p.rendered, p.reordered()
 	d.registrations = sync.OnceValues(func() (_, _ *registration) {
-		return register(before, func(s *slot) *signpost.Version { return s.old }), register(after, func(s *slot) *signpost.Version { return s.new })
+		return register(p.before, oldState, nil), register(p.after, newState, nil)
 	})
-	for i, s := range services {
-		d.service, d.version, d.endpoint = name(cmp.Or(s.old, s.new)), "", ""
+	moved := make(map[string]string) // base paths of added services, by their URLs
+	for _, c := range p.comparisons {
+		if c.old == nil {
+			moved[urls(c.new)] = c.new.BasePath
+		}
+	}
+	for _, m := range p.moves {
+		d.hostChanged(m[0], m[1], fmt.Sprintf("host changed from %q to %q: its manifests and feeds must be registered again", m[0], m[1]))
+	}
+	for _, c := range p.comparisons {
+		d.service, d.slot, d.endpoint, d.deprecations = c.name, nil, "", nil
+		if c.old != nil {
+			d.deprecations = c.old.Deprecations
+		}
 		switch {
-		case s.old == nil:
-			d.add(ChangeServiceAdded, place{}, nil, manifests(s.new.Versions), "service added")
-			for _, at := range slots[i] {
-				d.takenOverBy(at)
-			}
-		case s.new == nil:
-			d.deprecations = s.old.Deprecations
+		case c.old == nil:
+			d.add(ChangeServiceAdded, subject{}, nil, manifests(c.new.Versions), "service added")
+		case c.new == nil:
 			hint := ""
-			if to := added[urls(s.old)]; to != "" {
+			if to := moved[urls(c.old)]; to != "" {
 				hint = fmt.Sprintf("; perhaps moved to %q, which has the same endpoints", to)
 			}
-			d.add(ChangeServiceRemoved, place{}, manifests(s.old.Versions), nil, "service removed, with all of its versions%s", hint)
+			d.add(ChangeServiceRemoved, subject{}, manifests(c.old.Versions), nil, "service removed, with all of its versions%s", hint)
+			continue
 		default:
-			d.deprecations = s.old.Deprecations
-			if was, is := s.old.BasePath, s.new.BasePath; was != is && was != "" && is != "" {
-				d.add(ChangeBasePath, place{}, was, is, "base path changed from %q to %q: the manifests have new addresses, which must be registered again", was, is)
-			}
-			for _, at := range slots[i] {
-				d.compareVersion(at)
-			}
+			d.compareService(*c.old, *c.new, p.host)
 		}
+		d.onEachHost(c.hosts, len(c.hosts), func() {
+			if d.publishedOn(c) {
+				for _, at := range c.slots {
+					d.compareVersion(at, c.old != nil)
+				}
+			}
+		})
+		d.arrive(c, p)
 	}
-	return d.changes
+	return d.changes, nil
 }
 
-// inOrder returns the slots of the versions of services, in their order.
-func inOrder(services []signpost.Service, of map[*signpost.Version]*slot) []*slot {
-	var all []*slot
-	for _, s := range services {
-		for i := range s.Versions {
-			all = append(all, of[&s.Versions[i]])
+// compareService reports changes that concern all versions. servedFor is the host of a manifest.
+func (d *differ) compareService(old, new signpost.Service, servedFor string) {
+	if was, is := old.BasePath, new.BasePath; was != is && was != "" && is != "" && !old.Served && !new.Served {
+		d.add(ChangeBasePath, subject{}, was, is,
+			"base path changed from %q to %q: the manifests have new addresses, which must be registered again", was, is)
+	}
+	if old.Served && !new.Served && servedFor != "" && !host.IsLoopback(servedFor) {
+		old.Hosts = signpost.Hosts{servedFor}
+	}
+	if len(old.Hosts) == 0 || len(new.Hosts) == 0 || new.Served {
+		return
+	}
+	for _, entry := range old.Hosts {
+		if !covers(new.Hosts, entry) {
+			d.hostChanged(entry, nil, fmt.Sprintf("the service is no longer published on %s", entry))
 		}
 	}
-	return all
+	for _, entry := range new.Hosts {
+		if !covers(old.Hosts, entry) && !old.Served {
+			d.add(ChangeHostAdded, subject{path: []string{entry}}, nil, entry, "the service is also published on %s", entry)
+		}
+	}
+}
+
+// hostChanged reports a host on which the service is no longer published. Where it went instead is no part of the fingerprint.
+func (d *differ) hostChanged(old string, new any, message string) {
+	d.tell(levelOf(ChangeHost), ChangeHost, subject{path: []string{old}, closed: true}, old, new, "%s", message)
+}
+
+// onEachHost compares for each host, and reports once what is the same on all of them. There are total hosts.
+func (d *differ) onEachHost(hosts []string, total int, compare func()) {
+	before := d.changes
+	lists := make([][]Change, len(hosts))
+	for i, name := range hosts {
+		d.changes, d.host = nil, name
+		compare()
+		lists[i] = d.changes
+	}
+	d.changes = append(before, fold(hosts, lists, total)...)
 }
 
 // manifests returns copies of the manifests, keyed by version.
 func manifests(versions []signpost.Version) map[string]signpost.Manifest {
 	all := make(map[string]signpost.Manifest, len(versions))
 	for _, v := range versions {
-		all[v.Name] = signpost.NewManifest(v.Manifest.Endpoints...)
+		all[v.Name] = v.Manifest.Clone()
 	}
 	return all
 }
@@ -147,50 +216,103 @@ func urls(s *signpost.Service) string {
 	return strings.Join(all, " ")
 }
 
-func (d *differ) compareVersion(at *slot) {
-	d.version, d.endpoint = at.version, ""
+// compareVersion compares a version. Those of a service that is not known yet are not reported themselves.
+func (d *differ) compareVersion(at *slot, known bool) {
+	d.slot, d.endpoint, d.part = at, "", signpost.Part{Version: at.version}
 	switch {
+	case at.besides && at.old == nil:
+		d.takenOverBy(at)
+	case at.besides:
 	case at.new == nil:
-		d.add(ChangeVersionRemoved, place{}, signpost.NewManifest(at.old.Manifest.Endpoints...), nil, "version removed, with all of its endpoints")
+		d.add(ChangeVersionRemoved, subject{}, at.old.Manifest.Clone(), nil, "version removed, with all of its endpoints")
 	case at.old == nil:
-		d.add(ChangeVersionAdded, place{}, nil, signpost.NewManifest(at.new.Manifest.Endpoints...), "version added")
+		if known {
+			d.add(ChangeVersionAdded, subject{}, nil, at.new.Manifest.Clone(), "version added")
+		}
 		d.takenOverBy(at)
 	default:
 		d.manifest(at)
 	}
 }
 
+// render returns the endpoints of a version for the current host, and remembers how they are written.
+func (d *differ) render(v *signpost.Version) []signpost.Endpoint {
+	endpoints := slices.Clone(v.Manifest.Endpoints)
+	for i, e := range endpoints {
+		url := fill(e.URL, d.host)
+		endpoints[i].URL = url
+		if e.URL != url || d.written[url] == "" {
+			d.written[url] = e.URL
+		}
+	}
+	return endpoints
+}
+
+// fill replaces {{host}} in a URL.
+func fill(url, host string) string {
+	if !strings.Contains(url, signpost.HostPlaceholder) {
+		return url
+	}
+	return signpost.CutURL(url).Resolve(host).String()
+}
+
+// show returns the URL of an endpoint as changes show it.
+func (d *differ) show(url string) string {
+	if d.rendered {
+		return url
+	}
+	return cmp.Or(d.written[url], url)
+}
+
 func (d *differ) manifest(at *slot) {
-	old, new := at.old.Manifest, at.new.Manifest
+	d.written = make(map[string]string)
+	old, new := d.render(at.old), d.render(at.new)
+	d.extra(subject{}, at.old.Manifest.Extra, at.new.Manifest.Extra)
 	url := func(e *signpost.Endpoint) string { return e.URL }
-	pairs, moved := pairUp(old.Endpoints, new.Endpoints, url)
+	pairs, moved := pairUp(old, new, url)
 	pairs = pairRest(pairs, func(e *signpost.Endpoint) string { return canonical(e.URL) })
 
 	// Endpoints have no id, so a new URL is a new endpoint. Its name may still hint at where the old one went.
-	places := make(map[string][]string)
+	byName := make(map[string][]string)
 	for _, p := range pairs {
 		if p.old == nil {
-			places[p.new.Name] = append(places[p.new.Name], p.new.URL)
+			byName[p.new.Name] = append(byName[p.new.Name], p.new.URL)
 		}
 	}
+	faults := faultsOf(at.old)
+	writtenOld := make(map[string]string, len(old))
+	for i, e := range at.old.Manifest.Endpoints {
+		writtenOld[old[i].URL] = e.URL
+	}
 	for _, p := range pairs {
+		d.faults, d.part = nil, signpost.Part{Version: at.version}
+		if p.old != nil {
+			d.endpoint, d.part.Endpoint = p.old.URL, writtenOld[p.old.URL]
+			d.faults = faults[d.part.Endpoint]
+		}
 		switch {
 		case p.new == nil:
-			d.endpoint = p.old.URL
 			hint := ""
-			if to := places[p.old.Name]; len(to) == 1 {
-				hint = fmt.Sprintf("; perhaps moved to %q, which has the same name", to[0])
+			if to := byName[p.old.Name]; len(to) == 1 && p.old.Name != "" {
+				hint = fmt.Sprintf("; perhaps moved to %q, which has the same name", d.show(to[0]))
 			}
-			d.add(ChangeEndpointRemoved, place{}, p.old.Clone(), nil, "endpoint %q removed%s", p.old.Name, hint)
+			name := ""
+			if p.old.Name != "" { // an export has none
+				name = fmt.Sprintf("%q ", p.old.Name)
+			}
+			d.add(ChangeEndpointRemoved, subject{}, p.old.Clone(), nil, "endpoint %sremoved%s", name, hint)
 		case p.old == nil:
 			d.endpoint = p.new.URL
-			d.add(ChangeEndpointAdded, place{}, nil, p.new.Clone(), "endpoint %q added", p.new.Name)
+			d.add(ChangeEndpointAdded, subject{}, nil, p.new.Clone(), "endpoint %q added", p.new.Name)
 			d.takenOver(at, *p.new)
 		default:
-			d.endpoint = p.old.URL
 			respelled := p.old.URL != p.new.URL
 			if respelled {
-				d.add(ChangeURL, place{subject: []string{d.hosts.open(p.new.URL)}}, p.old.URL, p.new.URL, "URL changed to %q, which is the same to clients", p.new.URL)
+				d.tell(levelOf(ChangeURL), ChangeURL, subject{closed: true}, d.show(p.old.URL), d.show(p.new.URL),
+					"URL changed to %q, which is the same to clients", d.show(p.new.URL))
+			}
+			if d.Export {
+				fillIn(p.old, *p.new)
 			}
 			d.descriptor(*p.old, *p.new)
 			if moved || d.reordered || respelled { // ties between endpoints go to the first one
@@ -198,112 +320,85 @@ func (d *differ) manifest(at *slot) {
 			}
 		}
 	}
-	d.endpoint = ""
-	if moved {
-		d.add(ChangeOrder, place{}, keysOf(old.Endpoints, url), keysOf(new.Endpoints, url), "endpoints are in another order")
+	d.endpoint, d.faults, d.part.Endpoint = "", nil, ""
+	if moved && !d.Export {
+		shown := func(e *signpost.Endpoint) string { return d.show(e.URL) }
+		d.add(ChangeOrder, subject{}, order(keysOf(old, shown)), order(keysOf(new, shown)), "endpoints are in another order")
 	}
 }
 
-// place is what a change concerns inside an endpoint.
-type place struct {
-	prefix  string   // of messages about it
-	subject []string // path to it, for the fingerprint
+// order lists keys whose order changed.
+type order []string
+
+// subject is what a change concerns inside an endpoint.
+type subject struct {
+	prefix string   // of messages about it
+	remark string   // after them
+	path   []string // the steps to it, for the fingerprint
+	closed bool     // the fingerprint has the path only, and not the values
+	host   string   // on which alone it happens
 }
 
-// sub returns a place nested in p, with the same prefix.
-func (p place) sub(steps ...string) place {
-	p.subject = append(p.subject[:len(p.subject):len(p.subject)], steps...)
-	return p
+// sub returns a subject nested in s, with the same prefix.
+func (s subject) sub(steps ...string) subject {
+	s.path = append(s.path[:len(s.path):len(s.path)], steps...)
+	return s
 }
 
-func (d *differ) add(rule string, at place, old, new any, format string, args ...any) {
+// add reports a change with the level of its rule.
+func (d *differ) add(rule string, at subject, old, new any, format string, args ...any) {
+	d.tell(levelOf(rule), rule, at, old, new, format, args...)
+}
+
+// tell reports a change.
+func (d *differ) tell(level Level, rule string, at subject, old, new any, format string, args ...any) {
 	c := Change{
-		Rule: rule, Level: levels[rule], Service: d.service, Version: d.version, Endpoint: d.endpoint, Written: d.hosts.open(d.endpoint),
-		Message: at.prefix + fmt.Sprintf(format, args...), Old: old, New: new,
+		Rule: rule, Level: level, Service: d.service, Endpoint: d.show(d.endpoint), Written: cmp.Or(d.written[d.endpoint], d.endpoint),
+		Message: at.prefix + fmt.Sprintf(format, args...) + at.remark, Old: old, New: new,
 	}
-	c.Fingerprint = c.fingerprint(at.subject)
+	version := ""
+	if d.slot != nil {
+		c.Service, c.Version, version = d.slot.service, d.slot.version, d.slot.known
+		if of := d.slot.parts[d.endpoint]; of != nil {
+			c.Service, c.Version, version = of.service, of.version, of.version
+		} else if d.slot.parts != nil {
+			version = versionIn(slices.Values([]string{d.endpoint}))
+		}
+	}
+	c.Host = at.host
+	if d.rendered {
+		c.Host = d.host
+	}
+	var values []string
+	if !at.closed {
+		values = []string{identity(old), identity(new)}
+	}
+	c.Fingerprint = fingerprint(rule, version, d.endpoint, at.path, values...)
 	d.lower(&c)
+	if d.faulty(at, old) {
+		c.Message += "; OLD had an error here"
+		if c.Level == Breaking {
+			c.Level = Notable
+		}
+	}
 	d.changes = append(d.changes, c)
 }
 
 // text compares two strings of the manifest. Empty means absent.
-func (d *differ) text(rule string, at place, what, old, new string) {
+func (d *differ) text(rule string, at subject, what, old, new string) {
+	d.textAs(levelOf(rule), rule, at, what, old, new)
+}
+
+// textAs is text for a change whose level is not that of its rule.
+func (d *differ) textAs(level Level, rule string, at subject, what, old, new string) {
 	at = at.sub(what)
 	switch {
 	case old == new:
 	case old == "":
-		d.add(rule, at, nil, new, "%s %q added", what, new)
+		d.tell(level, rule, at, nil, new, "%s %q added", what, new)
 	case new == "":
-		d.add(rule, at, old, nil, "%s %q removed", what, old)
+		d.tell(level, rule, at, old, nil, "%s %q removed", what, old)
 	default:
-		d.add(rule, at, old, new, "%s changed from %q to %q", what, old, new)
+		d.tell(level, rule, at, old, new, "%s changed from %q to %q", what, old, new)
 	}
-}
-
-// pair holds the matching items of two lists; nil means the list has none.
-type pair[T any] struct{ old, new *T }
-
-// pairUp pairs the n-th item with a given key in old with the n-th item with that key in new. Items of old come first,
-// in their order, followed by those only in new. moved reports whether the common items are ordered differently.
-func pairUp[T any](old, new []T, key func(*T) string) (pairs []pair[T], moved bool) {
-	open := make(map[string][]int, len(new)) // unpaired items of new, by key
-	for i := range new {
-		k := key(&new[i])
-		open[k] = append(open[k], i)
-	}
-	taken := make([]bool, len(new))
-	last := -1
-	for i := range old {
-		p := pair[T]{old: &old[i]}
-		k := key(p.old)
-		if at := open[k]; len(at) > 0 {
-			open[k] = at[1:]
-			p.new = &new[at[0]]
-			taken[at[0]] = true
-			moved = moved || at[0] < last
-			last = at[0]
-		}
-		pairs = append(pairs, p)
-	}
-	for i := range new {
-		if !taken[i] {
-			pairs = append(pairs, pair[T]{new: &new[i]})
-		}
-	}
-	return pairs, moved
-}
-
-// pairRest pairs a removed item with an added one if both have the same key, and no other removed or added item does. An
-// empty key matches nothing.
-func pairRest[T any](pairs []pair[T], key func(*T) string) []pair[T] {
-	removed, added := make(map[string][]int), make(map[string][]int)
-	for i, p := range pairs {
-		switch {
-		case p.new == nil:
-			removed[key(p.old)] = append(removed[key(p.old)], i)
-		case p.old == nil:
-			added[key(p.new)] = append(added[key(p.new)], i)
-		}
-	}
-	for k, at := range removed {
-		if to := added[k]; k != "" && len(at) == 1 && len(to) == 1 {
-			pairs[at[0]].new, pairs[to[0]].new = pairs[to[0]].new, nil
-		}
-	}
-	return slices.DeleteFunc(pairs, func(p pair[T]) bool { return p.old == nil && p.new == nil })
-}
-
-// canonical returns a URL as it is compared with feeds: the case of its scheme and host does not matter.
-func canonical(url string) string {
-	u := signpost.CutURL(url)
-	return u.Origin() + u.Rest()
-}
-
-// keysOf returns the keys of items, in order.
-func keysOf[T any](items []T, key func(*T) string) []string {
-	keys := make([]string, len(items))
-	for i := range items {
-		keys[i] = key(&items[i])
-	}
-	return keys
 }

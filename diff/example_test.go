@@ -2,6 +2,7 @@ package diff_test
 
 import (
 	"fmt"
+	"log"
 
 	"signpost"
 	"signpost/diff"
@@ -13,7 +14,11 @@ func ExampleDiff() {
 		manifest := signpost.NewManifest(signpost.Endpoint{URL: "https://{{host}}/feeds", Name: name, Method: method, MIMEType: signpost.MIMEJSON})
 		return signpost.Service{Versions: []signpost.Version{{Name: "v1", Manifest: manifest}}}
 	}
-	for _, c := range diff.Diff(service("Feeds", signpost.MethodGet), service("All feeds", signpost.MethodPost)) {
+	changes, err := diff.Diff(service("Feeds", signpost.MethodGet), service("All feeds", signpost.MethodPost))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range changes {
 		fmt.Printf("%s: %s [%s]\n", c.Level, c.Message, c.Rule)
 	}
 	// Output:

@@ -1,85 +1,195 @@
 package diff
 
 import (
-	"cmp"
+	"fmt"
+	"slices"
 	"strings"
+	"sync"
 
 	"signpost"
-	"signpost/internal/served"
+	"signpost/internal/spell"
 )
 
-// hosts knows what URLs were before {{host}} was filled in, so that fingerprints do not depend on the host.
-type hosts struct {
-	host    string            // for which both states are compared; empty if {{host}} is unresolved
-	written map[string]string // URLs of definitions, by their form for the host
+// standIn is filled in for {{host}} where nothing tells what it stands for. Everything that declares no hosts is taken to
+// be on this one host.
+const standIn = "host.invalid"
+
+// standInLabel begins the host that stands in for a suffix such as *.example.com.
+const standInLabel = "signpost-any-host"
+
+// hostNames are the hosts for which everything that is registered together is rendered.
+type hostNames struct {
+	only  string   // if what is compared is for a single host
+	names []string // exact names and stand-ins for suffixes, of all
+	open  bool     // something does not declare what its {{host}} stands for
 }
 
-// align returns both states for the same host: that of old, or else that of new. A definition is rendered for it, and a
-// manifest for another host counts as if it had been served for this one.
-func align(old, new signpost.Service) (before, after signpost.Service, h hosts) {
-	h = hosts{cmp.Or(old.Host, new.Host), make(map[string]string)}
-	if h.host == "" {
-		return old, new, h
+// declare takes the hosts of a slot into account.
+func (h *hostNames) declare(at *slot) {
+	if len(at.declared) == 0 {
+		h.open = h.open || hasHost(at.old) || hasHost(at.new)
 	}
-	before = h.serve(old, nil)
-	known := make(map[string]bool)
-	for _, v := range before.Versions {
-		for _, e := range v.Manifest.Endpoints {
-			known[e.URL] = true
+	for _, entry := range at.declared {
+		name := strings.TrimPrefix(entry, ".")
+		if suffix, wild := strings.CutPrefix(entry, "*"); wild {
+			name = standInLabel + suffix
+		}
+		if !slices.Contains(h.names, name) {
+			h.names = append(h.names, name)
 		}
 	}
-	return before, h.serve(new, known), h
 }
 
-// serve returns a service as served for the host. known has the URLs that it is compared with.
-func (h *hosts) serve(s signpost.Service, known map[string]bool) signpost.Service {
-	if s.Host == h.host {
-		return s
-	}
-	versions := s.Versions
-	s.Versions = nil
-	for _, v := range versions {
-		open := signpost.NewManifest(v.Manifest.Endpoints...)
-		for i := range open.Endpoints {
-			url := &open.Endpoints[i].URL
-			if s.Host != "" {
-				*url = reopen(*url, s.Host, func(url string) bool { return known[strings.ReplaceAll(url, signpost.HostPlaceholder, h.host)] })
-			}
-			h.written[strings.ReplaceAll(*url, signpost.HostPlaceholder, h.host)] = *url
+// of returns the hosts for something that declares hosts. Two services meet on the hosts that both can have. If one of
+// them declares none, they are taken to meet on a stand-in.
+func (h *hostNames) of(hosts signpost.Hosts) []string {
+	var names []string
+	for _, name := range h.names {
+		if hosts.Has(name) {
+			names = append(names, name)
 		}
-		if served, err := open.ForHost(h.host); err == nil { // otherwise the service has no manifest for the host
-			v.Manifest = served
-		}
-		s.Versions = append(s.Versions, v)
 	}
-	return s
-}
-
-// reopen returns a URL with {{host}} in place of the host that it was served for. If the other state has only the URL itself,
-// it names the host literally. A host that only contains that one, such as cdn.feeds.example.com, may belong to somebody
-// else: {{host}} was a part of it if the other state has such a URL.
-func reopen(url, host string, known func(string) bool) string {
-	u := signpost.CutURL(url)
-	open := u.WithAuthority(strings.ReplaceAll(u.Authority(), host, signpost.HostPlaceholder)).String()
-	own := served.Unresolve(url, host)
 	switch {
-	case known(own):
-	case known(url):
-		return url
-	case known(open):
-		return open
+	case h.only == "" && (h.open || len(names) == 0):
+		names = append(names, standIn)
+	case h.only != "" && (len(hosts) == 0 || hosts.Has(h.only)) && !slices.Contains(names, h.only):
+		names = append(names, h.only)
 	}
-	return own
+	return names
 }
 
-// open returns a URL with {{host}}, as its definition has it. If it is only in a served manifest, this is a guess.
-func (h *hosts) open(url string) string {
-	if written, found := h.written[url]; found || h.host == "" {
-		return cmp.Or(written, url)
+// hasHost reports whether {{host}} is in a URL of a version.
+func hasHost(v *signpost.Version) bool {
+	return v != nil && slices.ContainsFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool {
+		return signpost.CutURL(e.URL).HasHostPlaceholder()
+	})
+}
+
+// covers reports whether all that an entry of a list of hosts covers is on hosts, too.
+func covers(hosts signpost.Hosts, entry string) bool {
+	suffix, wild := strings.CutPrefix(entry, "*")
+	if !wild {
+		return hosts.Has(entry)
 	}
-	u := signpost.CutURL(url)
-	if part, found := strings.CutSuffix(u.Hostname(), "."+h.host); found {
-		return u.WithAuthority(strings.Replace(u.Authority(), u.Hostname(), part+"."+signpost.HostPlaceholder, 1)).String()
+	return slices.ContainsFunc(hosts, func(other string) bool {
+		wider, wild := strings.CutPrefix(other, "*")
+		return wild && strings.HasSuffix(suffix, wider)
+	})
+}
+
+// fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not says on
+// which of the total hosts it happens.
+func fold(hosts []string, lists [][]Change, total int) []Change {
+	if total == 1 {
+		return lists[0]
 	}
-	return served.Unresolve(url, h.host)
+	type identity struct {
+		service, version, endpoint, message, fingerprint string
+
+		number int // of those that are alike on one host
+	}
+	on := make(map[identity][]string)
+	var ids []identity
+	var all []Change
+	for i, list := range lists {
+		numbers := make(map[identity]int)
+		for _, c := range list {
+			id := identity{c.Service, c.Version, c.Endpoint, c.Message, c.Fingerprint, 0}
+			numbers[id]++
+			id.number = numbers[id]
+			if on[id] == nil {
+				ids, all = append(ids, id), append(all, c)
+			}
+			on[id] = append(on[id], hosts[i])
+		}
+	}
+	for i, id := range ids {
+		if some := on[id]; len(some) < total && all[i].Host == "" {
+			all[i].Host, all[i].Message = shownHost(some[0]), all[i].Message+", "+onHosts(some)
+		}
+	}
+	return all
+}
+
+// shownHost returns a host for people, or "" if nobody knows which one it is.
+func shownHost(name string) string {
+	if suffix, found := strings.CutPrefix(name, standInLabel); found {
+		return "*" + suffix
+	}
+	if name == standIn {
+		return ""
+	}
+	return name
+}
+
+// onHosts names hosts in a message.
+func onHosts(names []string) string {
+	text := shownHost(names[0])
+	switch {
+	case text == "":
+		return "if both are on one host"
+	case len(names) > 1:
+		text += " and " + spell.Count(len(names)-1, "other host")
+	}
+	return "on " + text
+}
+
+// publishedOn returns false if the new state has no manifest for the current host. If the old one has, it reports that.
+func (d *differ) publishedOn(c *comparison) bool {
+	if strings.HasPrefix(d.host, standInLabel) || d.host == standIn || c.old == nil || c.new == nil || c.new.Served {
+		return true
+	}
+	exists := func(s *signpost.Service) error {
+		for _, v := range s.Versions {
+			if _, err := v.Manifest.ForHost(d.host); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err := exists(c.new)
+	if err == nil || !c.old.Served && exists(c.old) != nil {
+		return true
+	}
+	d.hostChanged(d.host, nil, fmt.Sprintf("the service can no longer be published on %s: %v", d.host, err))
+	return false
+}
+
+// arrive reports the feeds of others that a service takes over on hosts that only its new state declares.
+func (d *differ) arrive(c *comparison, p *plan) {
+	if c.old == nil || c.new == nil || len(c.old.Hosts) == 0 {
+		return
+	}
+	added := slices.DeleteFunc(slices.Clone(c.hosts), func(name string) bool {
+		return name == standIn || c.old.Hosts.Has(name) || !c.new.Hosts.Has(name)
+	})
+	if len(added) == 0 {
+		return
+	}
+	known := d.registrations
+	d.registrations = sync.OnceValues(func() (_, _ *registration) {
+		before := register(p.before, oldState, func(s *slot, host string) bool {
+			return !slices.Contains(c.slots, s) || !slices.Contains(added, host)
+		})
+		_, after := known()
+		return before, after
+	})
+	before := d.changes
+	d.changes = nil
+	d.onEachHost(added, len(c.hosts), func() {
+		for _, at := range c.slots {
+			d.slot = at
+			if at.new != nil {
+				d.takenOverBy(at)
+			}
+		}
+	})
+	d.registrations = known
+	for _, change := range d.changes {
+		same := func(c Change) bool { return c.Fingerprint == change.Fingerprint && c.Endpoint == change.Endpoint }
+		if !slices.ContainsFunc(before, same) {
+			before = append(before, change)
+		}
+	}
+	d.changes = before
 }

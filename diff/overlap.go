@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,36 +13,42 @@ import (
 )
 
 // registration is one state of everything that is registered together: all versions, all services, and whatever is
-// registered alongside.
+// registered alongside, on all of their hosts.
 type registration struct {
 	index     *match.Index
 	owners    []owner              // by the number of the endpoint in the index
-	endpoints []*signpost.Endpoint // by number
+	endpoints []*signpost.Endpoint // by number, as written
 	numbers   map[owner]int
 }
 
 // owner identifies an endpoint across both states.
 type owner struct {
 	slot *slot
-	url  string // as it is compared
+	url  string // rendered, as it is compared
 }
 
-// register indexes a state of the given slots. Ties go to the endpoint that was registered first, as in package match.
-func register(slots []*slot, state func(*slot) *signpost.Version) *registration {
+// register indexes a state of the given slots, on those hosts that on returns true for; nil means all of them. Ties go to
+// the endpoint that was registered first, as in package match.
+func register(slots []*slot, state func(*slot) *signpost.Version, on func(*slot, string) bool) *registration {
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
 	for _, s := range slots {
 		endpoints := state(s).Manifest.Endpoints
 		for i := range endpoints {
-			e := &endpoints[i]
-			id := owner{s, canonical(e.URL)}
-			if _, twice := r.numbers[id]; twice {
-				continue
+			for _, host := range s.hosts {
+				if on != nil && !on(s, host) {
+					continue
+				}
+				url := fill(endpoints[i].URL, host)
+				id := owner{s, canonical(url)}
+				if _, twice := r.numbers[id]; twice {
+					continue
+				}
+				r.numbers[id] = len(r.owners)
+				r.owners = append(r.owners, id)
+				r.endpoints = append(r.endpoints, &endpoints[i])
+				all.Endpoints = append(all.Endpoints, signpost.Endpoint{URL: url})
 			}
-			r.numbers[id] = len(r.owners)
-			r.owners = append(r.owners, id)
-			r.endpoints = append(r.endpoints, e)
-			all.Endpoints = append(all.Endpoints, signpost.Endpoint{URL: e.URL})
 		}
 	}
 	r.index = match.NewIndex(signpost.Version{Manifest: all})
@@ -95,8 +102,8 @@ type feedSettings struct {
 	ContextObj []signpost.ContextItem `json:"context_obj"`
 }
 
-func settingsOf(e signpost.Endpoint) feedSettings {
-	return feedSettings{e.URL, e.Method, e.MIMEType, append([]signpost.ContextItem{}, e.ContextObj...)}
+func settingsOf(url string, e *signpost.Endpoint) feedSettings {
+	return feedSettings{url, e.Method, e.MIMEType, append([]signpost.ContextItem{}, e.ContextObj...)}
 }
 
 // lostKeys names the context keys that feeds lost.
@@ -107,11 +114,12 @@ type lostKeys struct {
 
 // takenOverBy reports the feeds that each endpoint of an added version takes over.
 func (d *differ) takenOverBy(at *slot) {
-	d.version = at.version
-	for _, e := range at.new.Manifest.Endpoints {
+	d.written = make(map[string]string)
+	for _, e := range d.render(at.new) {
 		d.endpoint = e.URL
 		d.takenOver(at, e)
 	}
+	d.endpoint = ""
 }
 
 // takenOver reports feeds that the endpoint takes over if it treats them differently.
@@ -131,17 +139,20 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 		}
 	}
 	for _, g := range groups {
-		was := *g.from[0].was
+		was, at, from := d.showFrom(g.from[0]), g.subject(), d.describe(g, at)
+		if at.host = d.meetingHost(g.from[0], to); at.host != "" {
+			from += ", on " + at.host
+		}
 		var texts []string
 		for _, one := range g.harm {
 			texts = append(texts, one.text)
 		}
 		if g.harm[0].what == keyLost {
-			d.add(ChangeContextShadowed, d.takeover(g), lostKeys{was.URL, texts}, nil,
-				"takes feeds over from %s; lost context keys: %s", g.describe(at), spell.Quoted(texts))
+			d.add(ChangeContextShadowed, at, lostKeys{was, texts}, nil,
+				"takes feeds over from %s; lost context keys: %s", from, spell.Quoted(texts))
 		} else {
-			d.add(ChangeFeedsTakenOver, d.takeover(g), settingsOf(was), settingsOf(to),
-				"takes feeds over from %s: %s", g.describe(at), strings.Join(texts, "; "))
+			d.add(ChangeFeedsTakenOver, at, settingsOf(was, g.from[0].was), settingsOf(d.show(to.URL), &to),
+				"takes feeds over from %s: %s", from, strings.Join(texts, "; "))
 		}
 	}
 }
@@ -152,29 +163,33 @@ type handoverGroup struct {
 	from []handover
 }
 
-// takeover identifies a takeover by the endpoints that lose feeds and the consequences for them.
-func (d *differ) takeover(g *handoverGroup) place {
-	var parts []string
+// subject identifies a takeover by the endpoints that lose feeds and the consequences for them.
+func (g *handoverGroup) subject() subject {
+	var steps []string
 	for _, h := range g.from {
-		service := h.from.slot.service
-		if h.from.slot.besides {
-			service = "" // the source name depends on how signpost was called
-		}
-		parts = append(parts, strings.Join([]string{"from", service, h.from.slot.version, d.hosts.open(h.was.URL)}, " "))
+		steps = append(steps, strings.Join([]string{"from", h.from.slot.known, signpost.CutURL(h.was.URL).Rest()}, " "))
 	}
 	for _, d := range g.harm {
-		parts = append(parts, fmt.Sprintf("harm %d %q %q %q", d.what, d.key, d.old, d.new))
+		steps = append(steps, fmt.Sprintf("harm %d %q %q %q", d.what, d.key, d.old, d.new))
 	}
-	slices.Sort(parts)
-	return place{subject: parts}
+	slices.Sort(steps)
+	return subject{path: slices.Compact(steps)}
 }
 
-// describe names the first endpoint that loses feeds to one at a slot, and counts the rest.
-func (g *handoverGroup) describe(at *slot) string {
+// showFrom returns the URL of an endpoint that loses feeds as changes show it.
+func (d *differ) showFrom(h handover) string {
+	if d.rendered {
+		return h.from.url
+	}
+	return h.was.URL
+}
+
+// describe names the first endpoint of a group, which loses feeds to one at a slot, and counts the rest.
+func (d *differ) describe(g *handoverGroup, at *slot) string {
 	first := g.from[0]
-	text := strconv.Quote(first.was.URL)
+	text := strconv.Quote(d.showFrom(first))
 	if s := first.from.slot; s != at {
-		service := s.service
+		service := cmp.Or(s.source, s.service)
 		if service == at.service {
 			service = ""
 		}
@@ -189,12 +204,26 @@ func (g *handoverGroup) describe(at *slot) string {
 		text += " and " + spell.Count(others, "other endpoint")
 	}
 	if !first.feed.All {
-		text += fmt.Sprintf(", such as %q", first.feed.URL)
-	}
-	if first.feed.Host != "" {
-		text += ", on " + first.feed.Host
+		text += fmt.Sprintf(", such as %q", d.showFeed(first))
 	}
 	return text
+}
+
+// meetingHost returns the host on which feeds go to another endpoint, if only one of the two URLs has {{host}} in it.
+func (d *differ) meetingHost(h handover, to signpost.Endpoint) string {
+	if d.rendered || strings.Contains(h.was.URL, signpost.HostPlaceholder) == strings.Contains(d.show(to.URL), signpost.HostPlaceholder) {
+		return ""
+	}
+	return hostname(to.URL)
+}
+
+// showFeed returns the example of a handover as changes show it: on the host as the endpoint is written that loses it.
+func (d *differ) showFeed(h handover) string {
+	u := signpost.CutURL(h.feed.URL)
+	if written := signpost.CutURL(h.was.URL); !d.rendered && written.HasHostPlaceholder() {
+		return u.WithAuthority(written.Authority()).String()
+	}
+	return u.String()
 }
 
 // difference is something that breaks for feeds when a different endpoint answers for them.
@@ -218,16 +247,17 @@ const (
 )
 
 // differences returns what breaks for the feeds of an endpoint when to answers for them instead. was and is are the
-// endpoint before and after the change; what changed in the same way there is reported there.
+// endpoint before and after the change; what changed in the same way there is reported there. What the manifest of somebody
+// else does not say is not compared.
 func differences(was, is, to *signpost.Endpoint) []difference {
 	var all []difference
 	add := func(what differenceKind, key, old, new, format string, args ...any) {
 		all = append(all, difference{what, key, old, new, fmt.Sprintf(format, args...)})
 	}
-	if to.Method != was.Method && to.Method != is.Method {
+	if was.Method != "" && !strings.EqualFold(to.Method, was.Method) && !strings.EqualFold(to.Method, is.Method) {
 		add(otherMethod, "", was.Method, to.Method, "method %q instead of %q", to.Method, was.Method)
 	}
-	if !sameMediaType(to.MIMEType, was.MIMEType) && !sameMediaType(to.MIMEType, is.MIMEType) {
+	if was.MIMEType != "" && !sameMediaType(to.MIMEType, was.MIMEType) && !sameMediaType(to.MIMEType, is.MIMEType) {
 		add(otherMIMEType, "", was.MIMEType, to.MIMEType, "mime_type %q instead of %q", to.MIMEType, was.MIMEType)
 	}
 	for _, c := range to.ContextObj {

@@ -25,9 +25,13 @@ type serviceCase struct {
 // changes compares the services or, if there is one, its two states.
 func (c serviceCase) changes() []diff.Change {
 	if len(c.old) == 1 && len(c.new) == 1 {
-		return diff.Diff(c.old[0], c.new[0], c.others...)
+		return compare(c.old[0], c.new[0], c.others...)
 	}
-	return diff.Services(c.old, c.new, c.others...)
+	changes, err := diff.Options{Registered: c.others}.Services(c.old, c.new)
+	if err != nil {
+		panic(err)
+	}
+	return changes
 }
 
 func services(all ...signpost.Service) []signpost.Service { return all }

@@ -15,15 +15,7 @@ func (src *source) compare(base *text) ([]diff.Change, error) {
 	if base == nil || src.good == nil {
 		return nil, nil
 	}
-	before, err := src.forHost(src.service(base))
-	if err != nil {
-		return nil, err
-	}
-	after, err := src.forHost(src.service(src.good))
-	if err != nil {
-		return nil, err
-	}
-	return diff.Diff(before.State(), after.State()), nil
+	return diff.Options{Host: src.Host}.Diff(src.service(base).State(), src.service(src.good).State())
 }
 
 // Bases for comparison.
@@ -73,7 +65,7 @@ func (src *source) compareVersions(from, to string) ([]diff.Change, error) {
 		base.Manifest.Endpoints = append(base.Manifest.Endpoints, e)
 	}
 	moved := signpost.Service{Versions: []signpost.Version{{Name: to, Manifest: now.manifest}}}
-	return diff.Diff(signpost.Service{Versions: []signpost.Version{base}}, moved), nil
+	return diff.Diff(signpost.Service{Versions: []signpost.Version{base}}, moved)
 }
 
 // compareRevision compares a file with its state at a git revision.

@@ -48,7 +48,7 @@ versions:
 	}
 	for revision, want := range map[string][]string{
 		"same":      {},
-		"errors":    {"notable name-changed"}, // a method in capitals was repaired
+		"errors":    {"notable method-changed", "notable name-changed"}, // a method in capitals was fixed
 		"base-path": {"breaking base-path-changed"},
 		"bad-base":  {},                           // not a base path at all
 		"removed":   {"notable endpoint-removed"}, // after its last day

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,6 +34,7 @@ type CLI struct {
 	Stderr    io.Writer // everything else
 	LookupEnv func(name string) (string, bool)
 	Environ   func() []string // as NAME=value, to detect misspelt variables; nil disables that
+	Today     time.Time       // for deprecations and accepted changes; zero means the current date
 
 	raw       io.Writer       // standard output for documents and protocols, which are not escaped
 	warnings  []string        // about the environment

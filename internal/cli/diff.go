@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"signpost"
 	"signpost/definition"
 	"signpost/diff"
+	"signpost/host"
 	"signpost/internal/readfile"
 	"signpost/internal/source"
 	"signpost/internal/spell"
@@ -30,6 +30,8 @@ type diffFlags struct {
 	features []string
 	own      [2][]string // instead of features, for OLD and NEW
 	accepted string
+	host     string
+	export   bool
 
 	registered []string
 }
@@ -52,7 +54,11 @@ notable or compatible, and belongs to a rule: see signpost explain.
 OLD and NEW are each a definition, a directory of definitions, a manifest in JSON, the http(s) address of a
 manifest, - for standard input, REV:path for a file or directory at a git revision, or oci://HOST/REPOSITORY:TAG
 for pushed definitions. As in git, the path starts at the root of the repository; REV:./path starts here.
-Services in directories are paired by base path. If OLD has errors, diff compares what it can read.
+Services in directories are paired by base path. OLD is compared as it reads, with its errors; NEW must have none.
+
+What is compared is what studios have: manifests. Two definitions are compared on each host that they declare. A
+definition is compared with a manifest on the host of the manifest; --host names it if neither side tells. With
+--export, OLD is everything that a studio has, and what is on the hosts of NEW is compared.
 
 The exit status is 1 if NEW has errors, or if a change has the level of --fail-on or a more severe one. --accepted
 names a YAML file of intended changes, by the fingerprint that --format json prints, which do not count.`,
@@ -60,7 +66,8 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
   signpost diff origin/main:services services
   signpost diff oci://oci.example.com/feeds:prod services
   signpost diff https://feeds.example.com/v1/endpoints-manifest feeds.yaml --format markdown
-  signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed`,
+  signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed
+  signpost diff --export endpoints.json feeds.yaml`,
 		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.diff(cmd.Context(), args, f)
@@ -68,9 +75,10 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
 	}
 	f.format.addTo(cmd, "format", "output format")
 	f.failOn.addTo(cmd, "fail-on", "exit with status 1 on a change of this level or a more severe one")
-	rules := slices.Sorted(maps.Keys(diff.Rules()))
-	addIgnoreFlag(cmd, &f.ignore, "ignore changes of a rule (repeatable)", rules)
+	addIgnoreFlag(cmd, &f.ignore, "ignore changes of a rule (repeatable)", changeRules())
 	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of intended changes: a list of {change, reason, until}")
+	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: that of the manifest, or each that a definition declares)")
+	cmd.Flags().BoolVar(&f.export, "export", false, "OLD is all that a studio has: compare what is on the hosts of NEW")
 	addRegisteredFlag(cmd, &f.registered)
 	addFeatureFlag(cmd, &f.features)
 	addNamedFeatureFlag(cmd, &f.own[0], ownFeatureFlags[0], "enable a feature in OLD, instead of --feature (repeatable)")
@@ -79,9 +87,25 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
 	return cmd
 }
 
+// changeRules returns the names of the rules of diff, sorted.
+func changeRules() []string {
+	var names []string
+	for _, r := range diff.Rules() {
+		names = append(names, r.Name)
+	}
+	return slices.Sorted(slices.Values(names))
+}
+
 func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
-	if err := checkNames("--ignore", "rule", f.ignore, slices.Sorted(maps.Keys(diff.Rules()))); err != nil {
+	if err := checkNames("--ignore", "rule", f.ignore, changeRules()); err != nil {
 		return err
+	}
+	if f.host != "" {
+		name, err := host.ParseName(f.host)
+		if err != nil {
+			return usageErrorf("--host: %w", err)
+		}
+		f.host = name
 	}
 	accept, err := c.readAccepted(f.accepted)
 	var all []diff.Change
@@ -100,7 +124,7 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 		return err
 	}
 
-	today := time.Now().Format(time.DateOnly)
+	today := cmp.Or(c.Today, time.Now()).Format(time.DateOnly)
 	changes := slices.DeleteFunc(accept.Apply(all, today), func(change diff.AcceptedChange) bool {
 		return slices.Contains(f.ignore, change.Rule)
 	})
@@ -144,18 +168,17 @@ func (c *CLI) readAccepted(name string) (*diff.Accepted, error) {
 	if name == "" {
 		return &diff.Accepted{}, nil
 	}
-	text, err := readfile.Limit(name, diff.MaxAccepted)
+	text, err := readfile.Limit(name, definition.MaxSize)
 	if err != nil {
 		return nil, fmt.Errorf("read accepted changes: %w", err)
 	}
-	file := diff.ParseAccepted(name, text)
-	for _, f := range file.Findings {
-		printf(c.Stderr, "%s", safe(definition.Renderer{Color: bool(paletteOf(c.Stderr))}.Render(file, f)))
+	accepted, file := definition.ParseAccepted(name, text)
+	findings := definition.Errors(file)
+	printFindings(c.Stderr, []*definition.File{file}, findings)
+	if len(findings) > 0 {
+		return nil, &invalidError{name, findings}
 	}
-	if len(file.Findings) > 0 {
-		return nil, &invalidError{name, file.Findings}
-	}
-	return file, nil
+	return accepted, nil
 }
 
 // invalidError reports that NEW or the file of accepted changes has errors, which are already printed.
@@ -175,13 +198,18 @@ type diffSide struct {
 	errors   []signpost.Finding
 }
 
-// readSide reads OLD or NEW, and prints what is wrong in it.
-func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string) (*diffSide, error) {
+// readSide reads OLD or NEW, and prints what is wrong in it. An export may lack fields.
+func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string, export bool) (*diffSide, error) {
 	services, err := openServices(ctx, reader, []string{arg})
 	if err != nil {
 		return nil, err
 	}
-	return &diffSide{source.Shown(arg), services, c.reportErrors(services...)}, nil
+	errors, warnings := source.Errors(services...)
+	if export {
+		warnings = slices.DeleteFunc(warnings, func(f signpost.Finding) bool { return f.Rule == signpost.RuleRequiredField })
+	}
+	printFindings(c.Stderr, filesOf(services), slices.Concat(errors, warnings))
+	return &diffSide{source.Shown(arg), services, errors}, nil
 }
 
 // directory reports whether the services are those of a directory, or one of them.
@@ -189,15 +217,12 @@ func (s *diffSide) directory() bool {
 	return slices.ContainsFunc(s.services, func(service *source.Service) bool { return service.Name != s.name })
 }
 
-// served reports whether the side is a single served manifest.
-func (s *diffSide) served() bool { return len(s.services) == 1 && s.services[0].Served }
-
 // compare returns the changes between OLD and NEW, and remarks for a comment. Errors in a definition that is OLD do not
-// prevent the comparison: nobody has registered what they are in. A path of OLD that does not exist at its git revision
+// prevent the comparison. A path of OLD that does not exist at its git revision
 // counts as no service, if that of NEW does not exist there either.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
 	reader := c.reader()
-	old, err := c.readSide(ctx, reader, args[0])
+	old, err := c.readSide(ctx, reader, args[0], f.export)
 	if errors.Is(err, fs.ErrNotExist) && strings.Contains(args[0], ":") {
 		old, err = &diffSide{name: args[0]}, reader.ConfirmNew(ctx, args[0], args[1])
 		remarks = []string{fmt.Sprintf("%s does not exist: everything is new", args[0])}
@@ -210,18 +235,15 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 		if old.errors[0].Rule == definition.RuleNotADefinition || len(old.services) == 1 && unreadable(old.services[0]) {
 			return nil, nil, fmt.Errorf("%s cannot be read: %s", old.name, spell.Count(n, "error"))
 		}
-		remarks = []string{fmt.Sprintf("%s has %s: it is compared as far as it can be read", old.name, spell.Count(n, "error"))}
+		remarks = []string{fmt.Sprintf("%s has %s: it is compared as it reads", old.name, spell.Count(n, "error"))}
 	}
 	c.reportLines(remarks)
-	new, err := c.readSide(ctx, reader, args[1])
+	new, err := c.readSide(ctx, reader, args[1], false)
 	if err == nil && len(new.errors) > 0 {
 		err = &invalidError{new.name, new.errors}
 	}
 	if err == nil {
 		err = loadSides(old, new, f)
-	}
-	if err == nil {
-		err = c.pickServed(old, new)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -230,7 +252,7 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	if err != nil {
 		return nil, nil, err
 	}
-	changes, err = c.compareSides(old, new, registered)
+	changes, err = c.compareSides(old, new, registered, f)
 	return changes, remarks, err
 }
 
@@ -249,64 +271,43 @@ func loadSides(old, new *diffSide, f diffFlags) error {
 	return nil
 }
 
-// pickServed reduces a directory to the matching service if the other side is a served manifest.
-func (c *CLI) pickServed(old, new *diffSide) error {
-	one, other := old, new
-	if !one.served() {
-		one, other = new, old
-	}
-	if !one.served() || !other.directory() {
-		return nil
-	}
-	service := source.ServedBy(one.services[0], other.services)
-	if service == nil {
-		return usageErrorf("%s has no service that matches %s", other.name, one.name)
-	}
-	printf(c.Stderr, "%s is the manifest of one service: only %s is compared\n", one.name, service.Name)
-	other.services = []*source.Service{service}
-	return nil
+// remedies say how to decide what the two sides of a comparison leave open.
+var remedies = map[diff.Undecided]string{
+	diff.UndecidedHost:    "name it with --host",
+	diff.UndecidedHosts:   "declare hosts in the definition",
+	diff.UndecidedVersion: "compare with the address of the manifest, which names it",
+	diff.UndecidedService: "compare with its definition alone",
 }
 
 // compareSides compares the services of directories, paired by base path, or a service with its old state, or with
 // nothing if it is new.
-func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service) ([]diff.Change, error) {
-	named := old.directory() || new.directory() // changes name their service
-	directories := named && !old.served() && !new.served()
-	host := signpost.HostPlaceholder
-	switch {
-	case directories:
-		old.services = source.Published(old.services, new.services)
-	case len(old.services) == 0:
-		host = new.services[0].Host
-	default:
-		var notes []string
-		var err error
-		if host, notes, err = source.Align(old.services[0], new.services[0]); err != nil {
-			return nil, err
+func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service, f diffFlags) (changes []diff.Change, err error) {
+	options := diff.Options{
+		Host: f.host, Export: f.export, Today: c.Today, Note: func(note string) { c.reportLines([]string{note}) },
+	}
+	for _, s := range registered {
+		options.Registered = append(options.Registered, s.State().Versions...)
+	}
+	before, after := old.states(), new.states()
+	if old.directory() || new.directory() {
+		changes, err = options.Services(before, after)
+	} else {
+		if len(before) == 0 {
+			before = []signpost.Service{{}}
 		}
-		c.reportLines(notes)
+		changes, err = options.Diff(before[0], after[0])
 	}
-	others, notes, err := source.Join(registered, host)
-	c.reportLines(notes)
-	if err != nil {
-		return nil, err
+	if undecided, ok := errors.AsType[*diff.UndecidedError](err); ok {
+		return nil, usageErrorf("%s and %s: %w: %s", old.name, new.name, err, remedies[undecided.What])
 	}
-	var before, after []signpost.Service
-	for _, s := range old.services {
-		before = append(before, s.State())
+	return changes, err
+}
+
+// states returns the services as signpost/diff compares them.
+func (s *diffSide) states() []signpost.Service {
+	var states []signpost.Service
+	for _, service := range s.services {
+		states = append(states, service.State())
 	}
-	for _, s := range new.services {
-		after = append(after, s.State())
-	}
-	switch {
-	case directories:
-	case len(before) == 0:
-		return diff.Diff(signpost.Service{}, after[0], others...), nil
-	case !named:
-		return diff.Diff(before[0], after[0], others...), nil
-	default: // the service that was picked
-		before[0].BasePath = cmp.Or(before[0].BasePath, after[0].BasePath)
-		after[0].BasePath = before[0].BasePath
-	}
-	return diff.Services(before, after, others...), nil
+	return states
 }

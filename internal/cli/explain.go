@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost/definition"
+	"signpost/diff"
 	"signpost/docs"
 	"signpost/internal/foreign"
 )
@@ -57,11 +58,10 @@ func allRules() []rule {
 		rules = append(rules, rule{name, "warning",
 			"in manifests of others: something that the specification does not define", forTerminal(ruleText(name))})
 	}
-	rows := diffRow.FindAllStringSubmatch(docs.Diff, -1)
 	for _, level := range levels {
-		for _, row := range rows {
-			if text := plain(row[3]); row[2] == string(level) {
-				rules = append(rules, rule{row[1], row[2], text, strings.ToUpper(text[:1]) + text[1:] + ".\n"})
+		for _, r := range diff.Rules() {
+			if text := plain(r.Meaning); r.Level == level {
+				rules = append(rules, rule{r.Name, string(level), text, strings.ToUpper(text[:1]) + text[1:] + ".\n"})
 			}
 		}
 	}
@@ -75,9 +75,6 @@ func namesOf(rules []rule) []string {
 	}
 	return names
 }
-
-// diffRow matches a row of the table of rules in docs/diff.md.
-var diffRow = regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\| (breaking|notable|compatible) \\| (.*) \\|$")
 
 var nextSection = regexp.MustCompile(`(?m)^##? `)
 

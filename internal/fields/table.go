@@ -52,6 +52,14 @@ var Project = &Value{
 	},
 }
 
+// Accepted is a file of accepted changes.
+var Accepted = &Value{What: "accepted changes", Type: List, Form: "write - {change: FINGERPRINT, reason: TEXT, until: YYYY-MM-DD}",
+	Each: &Value{What: "an accepted change", Type: Object, Form: "write {change: FINGERPRINT, reason: TEXT, until: YYYY-MM-DD}", Fields: []Field{
+		{Name: "change", Value: text, Required: true},
+		{Name: "reason", Value: &Value{OrNull: true}, Required: true},
+		{Name: "until", Value: date},
+	}}}
+
 // Catalogue lists context keys with descriptions.
 var Catalogue = &Value{Type: Object, Each: &Value{What: "the description of a context key", OrNull: true}, Names: ContextKeys,
 	Form: "such as {user_account.profile: The profile that the viewer chose}"}

@@ -36,7 +36,6 @@ func TestCompare(t *testing.T) {
 			continue
 		}
 		fmt.Fprintf(&out, "%s %s\n", command, args)
-		words, after, _ := strings.Cut(args, " / ")
 		runCompare(&out, command, func(text string) (services []*Service) {
 			for _, name := range strings.Fields(text) {
 				if _, ok := files[name]; !ok {
@@ -47,7 +46,7 @@ func TestCompare(t *testing.T) {
 				services = append(services, s)
 			}
 			return services
-		}, words, after)
+		}, args)
 	}
 	archive.Files = append(archive.Files, txtar.File{Name: "output", Data: []byte(out.String())})
 	testkit.Golden(t, path, txtar.Format(archive))
@@ -61,10 +60,10 @@ func expandEndpoints(text []byte) []byte {
 }
 
 // runCompare runs one command: load returns services by their names.
-func runCompare(out *strings.Builder, command string, load func(string) []*Service, args, after string) {
+func runCompare(out *strings.Builder, command string, load func(string) []*Service, args string) {
 	describe := func(services ...*Service) {
 		for _, s := range services {
-			fmt.Fprintf(out, "  %s %s on %s:", s.Name, s.State().BasePath, s.Host)
+			fmt.Fprintf(out, "  %s %s on %s:", s.Name, s.File.BasePath, s.Host)
 			for _, v := range s.Versions {
 				fmt.Fprintf(out, " %s", v.Name)
 				for _, e := range v.Manifest.Endpoints {
@@ -75,23 +74,6 @@ func runCompare(out *strings.Builder, command string, load func(string) []*Servi
 		}
 	}
 	switch command {
-	case "align":
-		services := load(args)
-		host, notes, err := Align(services[0], services[1])
-		fmt.Fprintf(out, "  %s %q %v\n", host, notes, err)
-		describe(services...)
-	case "join":
-		versions, notes, err := Join(load(after), args)
-		fmt.Fprintf(out, "  %q %v\n", notes, err)
-		for _, v := range versions {
-			describe(&Service{Name: v.Source, File: load(v.Source)[0].File, Versions: []signpost.Version{v}})
-		}
-	case "served-by":
-		if s := ServedBy(load(args)[0], load(after)); s != nil {
-			describe(s)
-		}
-	case "published":
-		describe(Published(load(args), load(after))...)
 	case "errors":
 		services := load(args)
 		errors, foreign := Errors(services...)

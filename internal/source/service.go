@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -27,7 +26,7 @@ type Service struct {
 	Versions []signpost.Version
 	Host     string // value of {{host}} in Versions; signpost.HostPlaceholder if unresolved
 
-	basePath string // set by Published if the file does not tell it
+	features []string // as given to Load
 }
 
 // NewService parses a document.
@@ -42,7 +41,7 @@ func ServiceOf(d Document, file *definition.File) *Service {
 // enables. Unknown ones are ignored. A served manifest already contains its features, and may have what [Errors] calls
 // foreign; its version and host are set as far as they are known.
 func (s *Service) Load(features []string) {
-	s.Host = signpost.HostPlaceholder
+	s.Host, s.features = signpost.HostPlaceholder, features
 	s.Versions = s.File.Readable(features)
 	for i := range s.Versions {
 		s.Versions[i].Source = s.Name
@@ -59,15 +58,8 @@ func (s *Service) Load(features []string) {
 	s.Host = served.Host(v.Manifest, own)
 }
 
-// State returns the versions with their base path and host, if they are known.
-func (s *Service) State() signpost.Service {
-	state := s.File.State(s.Versions)
-	state.BasePath = cmp.Or(s.basePath, state.BasePath)
-	if s.Host != signpost.HostPlaceholder {
-		state.Host = s.Host
-	}
-	return state
-}
+// State returns the service as it reads, for signpost/diff.
+func (s *Service) State() signpost.Service { return s.File.State(s.File.Readable(s.features)) }
 
 // ServeFor resolves the versions for host. A manifest that was served for another host is converted.
 func (s *Service) ServeFor(host string) error {

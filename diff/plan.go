@@ -1,0 +1,166 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+
+	"signpost"
+)
+
+// plan says what is compared with what, for which hosts, and what is registered around it.
+type plan struct {
+	comparisons   []*comparison
+	before, after []*slot // everything that is registered, in order
+	host          string  // what {{host}} is filled in with; empty if changes are about every host
+	rendered      bool    // changes show URLs with the host filled in
+	moves         [][2]string
+}
+
+// plan pairs the services and their versions.
+func (d *differ) plan(olds, news []signpost.Service, name func(*signpost.Service) string) (*plan, error) {
+	p := &plan{host: d.Host}
+	olds, news, d.Registered = served(olds), served(news), asServed(d.Registered)
+	if d.Export {
+		if err := d.planExport(p, olds, news, name); err != nil {
+			return nil, err
+		}
+	} else if manifest, of := mixed(olds, news); manifest != nil {
+		if err := d.planManifest(p, manifest, of, len(olds) == 1 && manifest == &olds[0], name); err != nil {
+			return nil, err
+		}
+	} else {
+		if len(olds) == 1 && len(news) == 1 && olds[0].Served && news[0].Served {
+			p.moves = joinManifests(&olds[0], &news[0])
+		}
+		pairs, _ := pairUp(olds, news, name)
+		for _, s := range pairUnknown(pairs, name) {
+			c := &comparison{name: name(cmp.Or(s.new, s.old)), pair: s}
+			c.pairVersions()
+			p.comparisons = append(p.comparisons, c)
+		}
+		p.before, p.after = p.inOrder(olds, oldState), p.inOrder(news, newState)
+	}
+	p.rendered = p.rendered || p.host != ""
+	d.registerBesides(p)
+	return p, nil
+}
+
+// served returns copies of services with their manifests as they are served.
+func served(services []signpost.Service) []signpost.Service {
+	services = slices.Clone(services)
+	for i := range services {
+		services[i].Versions = asServed(services[i].Versions)
+	}
+	return services
+}
+
+func asServed(versions []signpost.Version) []signpost.Version {
+	versions = slices.Clone(versions)
+	for i, v := range versions {
+		versions[i].Manifest = v.Manifest.Served()
+	}
+	return versions
+}
+
+// pairUnknown pairs services whose name is not known because of errors with the only other one that has URLs of theirs. Without
+// one they are left out: they were never published.
+func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) string) []pair[signpost.Service] {
+	if len(pairs) == 1 {
+		return pairs
+	}
+	for i, p := range pairs {
+		if p.old == nil || p.new != nil || name(p.old) != "" {
+			continue
+		}
+		var fits []int
+		for j, other := range pairs {
+			if other.old == nil && other.new != nil && common(p.old, other.new.Versions, signpost.HostPlaceholder) > 0 {
+				fits = append(fits, j)
+			}
+		}
+		pairs[i].old = nil
+		if len(fits) == 1 {
+			pairs[fits[0]].old = p.old
+		}
+	}
+	return slices.DeleteFunc(pairs, func(p pair[signpost.Service]) bool { return p.old == nil && p.new == nil })
+}
+
+// pairVersions fills in the slots. The order of versions is irrelevant: each has its own route.
+func (c *comparison) pairVersions() {
+	was, is := cmp.Or(c.old, &signpost.Service{}), cmp.Or(c.new, &signpost.Service{})
+	versions, _ := pairUp(was.Versions, is.Versions, func(v *signpost.Version) string { return v.Name })
+	for _, v := range versions {
+		c.slots = append(c.slots, &slot{service: c.name, version: cmp.Or(v.old, v.new).Name, pair: v, declared: c.declared()})
+	}
+}
+
+func oldState(s *slot) *signpost.Version { return s.old }
+func newState(s *slot) *signpost.Version { return s.new }
+
+// inOrder returns the slots that have a state, in the order of the services.
+func (p *plan) inOrder(services []signpost.Service, state func(*slot) *signpost.Version) []*slot {
+	of := make(map[*signpost.Version]*slot)
+	for _, c := range p.comparisons {
+		for _, at := range c.slots {
+			of[state(at)] = at
+		}
+	}
+	var all []*slot
+	for _, s := range services {
+		for i := range s.Versions {
+			if at := of[&s.Versions[i]]; at != nil {
+				all = append(all, at)
+			}
+		}
+	}
+	return all
+}
+
+// reordered reports whether versions that exist before and after are registered in another order.
+func (p *plan) reordered() bool {
+	lacks := func(s *slot) bool { return s.old == nil || s.new == nil }
+	return !slices.Equal(slices.DeleteFunc(slices.Clone(p.before), lacks), slices.DeleteFunc(slices.Clone(p.after), lacks))
+}
+
+// registerBesides adds what is registered alongside, and determines for which hosts everything is rendered.
+func (d *differ) registerBesides(p *plan) {
+	for i := range d.Registered {
+		v := &d.Registered[i]
+		at := &slot{source: v.Source, version: v.Name, besides: true, pair: pair[signpost.Version]{v, v}, declared: v.Hosts}
+		p.before, p.after = append(p.before, at), append(p.after, at)
+	}
+	all := slices.Concat(p.before, p.after)
+	names := hostNames{only: p.host}
+	for _, at := range all {
+		names.declare(at)
+	}
+	for _, at := range all {
+		if at.hosts == nil {
+			at.hosts = names.of(at.declared)
+		}
+		if at.known = at.version; at.known == "" {
+			at.known = versionIn(at.urls())
+		}
+	}
+	for _, c := range p.comparisons {
+		switch {
+		case c.hosts != nil:
+		case p.host != "":
+			c.hosts = []string{p.host}
+		default:
+			c.hosts = names.of(c.declared())
+		}
+	}
+}
+
+// declared returns the hosts that either definition declares.
+func (c *comparison) declared() signpost.Hosts {
+	var hosts signpost.Hosts
+	for _, s := range []*signpost.Service{c.old, c.new} {
+		if s != nil && !s.Served {
+			hosts = append(hosts, s.Hosts...)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(hosts)))
+}
