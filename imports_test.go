@@ -14,8 +14,10 @@ import (
 // layers lists the packages from top to bottom. Each imports only those of the layers below its own. Packages that are not
 // listed are helpers, and import none of these but the contract and what is below it.
 var layers = []string{
-	"signpost/cmd/signpost", "signpost/internal/cli", "signpost/internal/daemon signpost/internal/lsp signpost/studio signpost/openapi",
-	"signpost/internal/usage", "signpost/internal/workspace", "signpost/internal/source", "signpost/definition signpost/server signpost/client", "signpost/diff", "signpost/match",
+	"signpost/cmd/signpost", "signpost/internal/cli",
+	"signpost/internal/daemon signpost/internal/lsp signpost/studio signpost/openapi signpost/internal/adopt",
+	"signpost/internal/usage", "signpost/internal/workspace", "signpost/internal/source",
+	"signpost/definition signpost/server signpost/client", "signpost/diff", "signpost/match",
 	"signpost/contextkeys", "signpost", "signpost/host signpost/internal/tree",
 }
 

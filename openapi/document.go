@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"signpost/internal/draft"
 	"signpost/internal/tree"
 )
 
@@ -171,7 +172,7 @@ func str(n *tree.Node) string {
 	if !isScalar(n) {
 		return ""
 	}
-	return oneLine(n.Text)
+	return draft.OneLine(n.Text)
 }
 
 // isTrue accepts what people write for true, including quoted forms.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"signpost/internal/draft"
 	"signpost/internal/tree"
 )
 
@@ -58,7 +59,7 @@ func cut(s string, max int) string {
 
 // newNote returns a note with its message on one line.
 func (im *importer) newNote(at *tree.Node, operation, format string, args ...any) Note {
-	message := oneLine(cut(fmt.Sprintf(format, args...), maxNote))
+	message := draft.OneLine(cut(fmt.Sprintf(format, args...), maxNote))
 	im.spent += len(message)
 	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/draft"
 	"signpost/internal/routes"
 	"signpost/internal/tree"
 )
@@ -28,7 +29,7 @@ type operation struct {
 	url, name, mimeType string
 	version             string // empty if the URL names none
 	context             []signpost.ContextItem
-	modifiers           []modifier
+	modifiers           []signpost.Modifier
 }
 
 func (op *operation) note(at *tree.Node, format string, args ...any) {
@@ -68,7 +69,7 @@ func (im *importer) collect(path tree.Field) {
 	for _, f := range operations {
 		method := f.Key.Text
 		node, err := im.deref(f.Value)
-		op := &operation{im: im, label: oneLine(strings.ToUpper(method) + " " + key), method: method, path: key,
+		op := &operation{im: im, label: draft.OneLine(strings.ToUpper(method) + " " + key), method: method, path: key,
 			item: item, key: f.Key, node: cmp.Or(node, f.Value), err: err}
 		if im.isChosen(op) {
 			im.operations = append(im.operations, op)
@@ -110,9 +111,6 @@ func (im *importer) endpoint(op *operation) (err error) {
 	}
 	if op.url, err = im.url(op); err != nil {
 		return err
-	}
-	if len(urlKey(op.url)) > maxKey {
-		return fmt.Errorf("its URL is longer than %d characters", maxKey)
 	}
 	op.version = im.opts.Version
 	if op.version == "" && strings.Contains(op.url, signpost.HostPlaceholder) { // third parties have their own versions

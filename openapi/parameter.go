@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/draft"
 	"signpost/internal/tree"
 )
 
@@ -20,12 +21,6 @@ const (
 	// maxPlaceholder is the maximum length of an example that fits into an input, in bytes.
 	maxPlaceholder = 200
 )
-
-// modifier is a modifier in the short form of a definition. Equal values mean the same control.
-type modifier struct {
-	id   string
-	text string // as YAML, with each option on a line of its own
-}
 
 // parameter is a parameter of an operation or of its path.
 type parameter struct {
@@ -51,7 +46,7 @@ func (im *importer) addModifiers(op *operation) {
 			continue
 		}
 		op.modifiers = append(op.modifiers, m)
-		im.spent += len(m.text)
+		im.spent += len(draft.Modifier(m))
 		for _, note := range p.notes {
 			op.note(p.node, "parameter %q: %s", p.name, note)
 		}
@@ -98,7 +93,7 @@ func (im *importer) parameters(op *operation) []parameter {
 }
 
 // modifier returns the modifier for a parameter. The error says why there is none.
-func (im *importer) modifier(p *parameter) (m modifier, err error) {
+func (im *importer) modifier(p *parameter) (m signpost.Modifier, err error) {
 	schema := get(p.node, "schema")
 	s := im.shape(schema)
 	findings := signpost.Text(signpost.ModifierInput{ID: p.name, Name: p.name, Key: p.name, Label: p.name}).Validate()
@@ -141,24 +136,21 @@ func (im *importer) modifier(p *parameter) (m modifier, err error) {
 		p.note("imported as text: its type is %s", cmp.Or(strings.Join(s.types, " or "), "not declared"))
 	}
 	label := cmp.Or(humanise(p.name), p.name)
-	text := fmt.Sprintf("kind: %s, id: %s, name: %s, key: %s, label: %s", kind,
-		scalar(p.name), scalar(cmp.Or(p.description, s.description, label)), scalar(p.name), scalar(label))
-	if value, err := defaultValue(s.initial, kind, choices); value != "" {
-		text += ", defaultValue: " + value
-	} else if err != nil {
+	in := signpost.ModifierInput{
+		ID: p.name, Name: cmp.Or(p.description, s.description, label), Key: p.name, Label: label, Options: choices,
+	}
+	if in.DefaultValue, err = defaultValue(s.initial, kind, choices); err != nil {
 		p.note("the default %q is left out: %v", shown(s.initial), err)
 	}
-	if example := placeholder(cmp.Or(get(p.node, "example"), s.example)); example != "" && (kind == signpost.KindText || kind == signpost.KindNumber) {
-		text += ", placeholder: " + scalar(example)
+	if kind == signpost.KindText || kind == signpost.KindNumber {
+		in.Placeholder = placeholder(cmp.Or(get(p.node, "example"), s.example))
 	}
-	if len(choices) > 0 {
-		var lines []string
-		for _, o := range choices {
-			lines = append(lines, fmt.Sprintf("\n{value: %s, label: %s}", scalar(o.Value), scalar(o.Label)))
+	for _, k := range signpost.Kinds() {
+		if k.Name == kind {
+			m = k.Build(in)
 		}
-		text += ", options: [" + strings.Join(lines, ",") + "]"
 	}
-	return modifier{p.name, "{" + text + "}"}, nil
+	return m, nil
 }
 
 // oneOfMany returns the shape of a single array element, and notes that.
@@ -200,28 +192,28 @@ func placeholder(example *tree.Node) string {
 	return text
 }
 
-// defaultValue returns a value of the document as the default of a modifier, in YAML, or "" if there is none. The error
-// says why it does not fit.
-func defaultValue(n *tree.Node, kind string, choices []signpost.Option) (string, error) {
+// defaultValue returns a value of the document as the default of a modifier, or nil if there is none. The error says why
+// it does not fit.
+func defaultValue(n *tree.Node, kind string, choices []signpost.Option) (any, error) {
 	if n == nil || n.Kind == tree.Null {
-		return "", nil
+		return nil, nil
 	}
 	lower := strings.ToLower(n.Text)
 	_, notNumber := strconv.ParseFloat(n.Text, 64)
 	switch {
 	case n.Kind == tree.List:
-		return "", errors.New("a modifier has one value")
+		return nil, errors.New("a modifier has one value")
 	case kind == signpost.KindText && isScalar(n),
 		kind == signpost.KindSelect && slices.ContainsFunc(choices, func(o signpost.Option) bool { return o.Value == n.Text }):
-		return scalar(n.Text), nil
-	case kind == signpost.KindNumber && notNumber == nil && json.Valid([]byte(n.Text)): // neither 0x10 nor 1e400
 		return n.Text, nil
+	case kind == signpost.KindNumber && notNumber == nil && json.Valid([]byte(n.Text)): // neither 0x10 nor 1e400
+		return json.Number(n.Text), nil
 	case kind == signpost.KindBoolean && (lower == "true" || lower == "false"):
-		return lower, nil
+		return lower == "true", nil
 	case kind == signpost.KindSelect:
-		return "", errors.New("it is not one of the values")
+		return nil, errors.New("it is not one of the values")
 	}
-	return "", errors.New("it is not a " + kind)
+	return nil, errors.New("it is not a " + kind)
 }
 
 // shown returns a value for a message.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/draft"
 	"signpost/internal/tree"
 )
 
@@ -226,7 +227,7 @@ func (p *parameter) options(values []choice) (list []signpost.Option) {
 			p.note("value %q is left out: options need distinct, non-empty values", short(value))
 			continue
 		}
-		label := oneLine(value)
+		label := draft.OneLine(value)
 		if valueWords.MatchString(value) {
 			label = humanise(value)
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"signpost/internal/draft"
 	"signpost/internal/tree"
 )
 
@@ -68,7 +69,7 @@ func sentence(n *tree.Node) string {
 		return ""
 	}
 	text, _, _ := strings.Cut(n.Text[:min(len(n.Text), maxDescription)], "\n\n")
-	text, _, _ = strings.Cut(oneLine(emphasis.Replace(text)), ". ")
+	text, _, _ = strings.Cut(draft.OneLine(emphasis.Replace(text)), ". ")
 	text = strings.TrimRight(text, ".:;, ")
 	usage := slices.Contains([]string{"optional", "required", "deprecated"}, strings.ToLower(text))
 	abbreviation := strings.HasSuffix(text, "e.g") || strings.HasSuffix(text, "i.e")
@@ -77,15 +78,4 @@ func sentence(n *tree.Node) string {
 		return ""
 	}
 	return text
-}
-
-// oneLine returns text without line breaks and without characters that a terminal or a YAML comment cannot show.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
 }

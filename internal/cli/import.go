@@ -2,79 +2,204 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"signpost/internal/readfile"
+	"signpost/definition"
+	"signpost/host"
+	"signpost/internal/adopt"
+	"signpost/internal/routes"
 	"signpost/internal/source"
 	"signpost/internal/spell"
 	"signpost/openapi"
 )
 
-func (c *CLI) importCommand() *cobra.Command {
-	var opts openapi.Options
-	var rootDir string
-	keys := pairs{form: "scheme=key"}
-	cmd := &cobra.Command{
-		Use:   "import OPENAPI",
-		Short: "Create a definition from an OpenAPI 3.0 or 3.1 document",
-		Long: `Import reads an OpenAPI 3.0 or 3.1 document, in YAML or JSON, and prints a definition: an endpoint for each
-GET operation, with its query parameters as modifiers. Anything that could not be imported is reported on
-standard error and as a comment in the definition. The exit status is 3 if there is no endpoint to import.
+// importer holds the flags of import.
+type importer struct {
+	*CLI
+	cmd     *cobra.Command
+	host    string
+	rootDir string
+	keys    pairs
+	opts    openapi.Options
+}
 
-Import never accesses the network: to import from a URL, pipe the document to signpost import -.`,
-		Example: `  signpost import api.yaml > feeds.yaml
+func (c *CLI) importCommand() *cobra.Command {
+	im := &importer{CLI: c, keys: pairs{form: "scheme=key"}}
+	cmd := &cobra.Command{
+		Use:   "import SOURCE...",
+		Short: "Create a definition from the manifests of a service, or from an OpenAPI document",
+		Long: `Import prints a definition to start from.
+
+From manifests: name the manifest of each version, by its address or as a file. Import renders the definition and
+compares it with the manifests, so it gives exactly what they are: signpost diff finds no changes. The hosts and the
+base path come from the addresses; for files, --host names the service's own host. The version is that of the address,
+else that in the URLs, else v1; v2=FILE says it. What a definition cannot hold, such as a key that is there twice, is
+listed, and the exit status is 1. It is 3 if the definition would give anything else.
+
+From an OpenAPI 3.0 or 3.1 document, in YAML or JSON: an endpoint for each GET operation, with its query parameters as
+modifiers. The exit status is 3 if there is no endpoint to import. References are never fetched: to import from a
+URL, pipe the document to signpost import -.
+
+Anything that could not be imported is reported on standard error and as a comment in the definition.`,
+		Example: `  signpost import https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v2/endpoints-manifest > feeds.yaml
+  signpost import manifest.json v2=next.json --host feeds.example.com > feeds.yaml
+  signpost import api.yaml > feeds.yaml
   signpost import api.yaml --tag catalogue --path '/shows*' --post
   signpost import api.yaml --security-key bearerAuth=plugin-login-flow.access_token
   signpost import partner.json --third-party --api-version v2
   curl -fsSL https://example.com/openapi.json | signpost import -`,
-		Args: usageArgs(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := (openapi.Options{Version: opts.Version}).Validate(); err != nil {
-				return usageErrorf("--api-version: %w", err)
-			}
-			var err error
-			if opts.Context, err = keys.parse("--security-key", nil); err != nil {
-				return err
-			}
-			if err := opts.Validate(); err != nil {
-				return usageErrorf("--mime-type: %w", err) // the only remaining possibility
-			}
-			return c.importOpenAPI(args[0], rootDir, opts)
-		},
+		Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return im.run(cmd.Context(), args) },
 	}
+	im.cmd = cmd
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.Tags, "tag", nil, "import only operations with this tag (repeatable)")
-	flags.StringSliceVar(&opts.Paths, "path", nil, "import only this path; * matches any text (repeatable)")
-	flags.BoolVar(&opts.Post, "post", false, "also import POST operations")
-	flags.BoolVar(&opts.Deprecated, "deprecated", false, "also import deprecated operations and parameters")
-	flags.BoolVar(&opts.ThirdParty, "third-party", false, "keep the URLs of the servers instead of using {{host}}")
-	flags.StringVar(&opts.Version, "api-version", "", "API version of all endpoints (default: the version in their URLs, else v1)")
-	flags.Var(&keys, "security-key", "map a security scheme to a context key, on the operations that use the scheme (repeatable)")
-	flags.StringVar(&opts.MIMEType, "mime-type", "", "content type of endpoints whose responses declare none (default: application/json)")
-	flags.StringVar(&rootDir, "root", "", "directory within which references are resolved (default: the directory of the document)")
-	flagsAlone(cmd, "tag", "path", "root")
+	flags.StringVar(&im.host, "host", "", "manifests: the service's own host, whose URLs get {{host}} (default: that of the address)")
+	flags.StringSliceVar(&im.opts.Tags, "tag", nil, "OpenAPI: import only operations with this tag (repeatable)")
+	flags.StringSliceVar(&im.opts.Paths, "path", nil, "OpenAPI: import only this path; * matches any text (repeatable)")
+	flags.BoolVar(&im.opts.Post, "post", false, "OpenAPI: also import POST operations")
+	flags.BoolVar(&im.opts.Deprecated, "deprecated", false, "OpenAPI: also import deprecated operations and parameters")
+	flags.BoolVar(&im.opts.ThirdParty, "third-party", false, "OpenAPI: keep the URLs of the servers instead of using {{host}}")
+	flags.StringVar(&im.opts.Version, "api-version", "", "OpenAPI: API version of all endpoints (default: the version in their URLs, else v1)")
+	flags.Var(&im.keys, "security-key", "OpenAPI: map a security scheme to a context key, on the operations that use the scheme (repeatable)")
+	flags.StringVar(&im.opts.MIMEType, "mime-type", "", "OpenAPI: content type of endpoints whose responses declare none (default: application/json)")
+	flags.StringVar(&im.rootDir, "root", "", "OpenAPI: directory within which references are resolved (default: the directory of the document)")
+	flagsAlone(cmd, "tag", "path", "root", "host")
+	c.addNetworkFlags(cmd)
 	return cmd
 }
 
-// importOpenAPI prints the definition for a document to standard output and the notes to standard error.
-func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
-	if source.IsAddress(path) {
-		return usageErrorf("import %q: nothing is fetched; pipe the document in: curl -fsSL %s | signpost import -", source.Shown(path), source.Shown(path))
+// given is a source that was named, and the version that was named with it.
+type given struct {
+	version string // from v2=FILE; may be empty
+	source.Document
+}
+
+func (im *importer) run(ctx context.Context, args []string) error {
+	if err := im.checkFlags(); err != nil {
+		return err
 	}
-	text, name, err := c.readOpenAPI(path)
+	reader := im.reader()
+	var sources []given
+	for _, arg := range args {
+		version, rest, found := strings.Cut(arg, "=")
+		if !found || !routes.ValidVersion(version) {
+			version, rest = "", arg
+		}
+		document, err := reader.ReadOne(ctx, rest)
+		if err != nil {
+			return fmt.Errorf("import: %w", err)
+		}
+		sources = append(sources, given{version, document})
+	}
+	if first := sources[0]; len(sources) == 1 && first.version == "" && !first.Manifest() {
+		return im.openAPI(first.Document)
+	}
+	return im.manifests(sources)
+}
+
+// checkFlags checks the values of flags.
+func (im *importer) checkFlags() error {
+	if err := (openapi.Options{Version: im.opts.Version}).Validate(); err != nil {
+		return usageErrorf("--api-version: %w", err)
+	}
+	var err error
+	if im.opts.Context, err = im.keys.parse("--security-key", nil); err != nil {
+		return err
+	}
+	if err := im.opts.Validate(); err != nil {
+		return usageErrorf("--mime-type: %w", err) // the only remaining possibility
+	}
+	if im.host != "" {
+		if im.host, err = host.ParseName(im.host); err != nil {
+			return usageErrorf("--host: %w", err)
+		}
+	}
+	return nil
+}
+
+// given returns the first of these flags that was given on the command line, or "".
+func (im *importer) given(flags ...string) string {
+	for _, name := range flags {
+		_, fromEnvironment := im.LookupEnv(envName(name))
+		if im.cmd.Flags().Changed(name) && !fromEnvironment {
+			return name
+		}
+	}
+	return ""
+}
+
+// manifests prints the definition for the manifests of a service to standard output and the notes to standard error.
+func (im *importer) manifests(documents []given) error {
+	if flag := im.given("tag", "path", "post", "deprecated", "third-party", "api-version", "security-key", "mime-type", "root"); flag != "" {
+		return usageErrorf("--%s is for OpenAPI documents, and %s is a manifest", flag, documents[0].Name)
+	}
+	opts := adopt.Options{Host: im.host}
+	hostFrom, pathFrom := "--host", ""
+	var sources []adopt.Source
+	for _, d := range documents {
+		if definition.IsDefinition(d.Name, d.Text) {
+			return usageErrorf("import %q: this is a definition already: signpost lint checks it", d.Name)
+		}
+		s := adopt.Source{Name: d.Name, Text: d.Text, Version: d.version}
+		if d.Address != nil {
+			name, err := host.Parse(d.Address.Host)
+			switch {
+			case err != nil:
+				return usageErrorf("import %q: %w", d.Name, err)
+			case opts.Host != "" && name != opts.Host:
+				return usageErrorf("import %q: its host is not %s, as %s has it: import one service at a time", d.Name, opts.Host, hostFrom)
+			}
+			opts.Host, hostFrom = name, d.Name
+			if basePath, version, ok := routes.Parse(d.Address.Path); ok {
+				if opts.BasePath != "" && basePath != opts.BasePath {
+					return usageErrorf("import %q: its base path is not %s, as %s has it: import one service at a time", d.Name, opts.BasePath, pathFrom)
+				}
+				opts.BasePath, pathFrom = basePath, d.Name
+				s.Version = cmp.Or(s.Version, version)
+			}
+		}
+		sources = append(sources, s)
+	}
+	result, err := adopt.Import(sources, opts)
+	if _, twice := errors.AsType[*adopt.VersionError](err); twice {
+		return usageErrorf("import: %w", err)
+	}
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
-	if path != source.Stdin {
-		rootDir = cmp.Or(rootDir, filepath.Dir(path))
-		if opts.Path = seenFrom(path, rootDir); !fs.ValidPath(opts.Path) {
-			return usageErrorf("--root: %q is not in the directory %q", path, rootDir)
+	for _, line := range slices.Concat(result.LeftOut, result.Notes) {
+		printf(im.Stderr, "%s\n", line)
+	}
+	printf(im.Stderr, "%s from %s: the definition gives the same manifests\n",
+		spell.Count(result.Endpoints, "endpoint"), spell.Count(len(sources), "manifest"))
+	if _, err := im.Stdout.Write(result.Definition); err != nil {
+		return err
+	}
+	if len(result.LeftOut) > 0 {
+		return errFindings
+	}
+	return nil
+}
+
+// openAPI prints the definition for a document to standard output and the notes to standard error.
+func (im *importer) openAPI(document source.Document) error {
+	if im.host != "" {
+		return usageErrorf("--host is for manifests, and %s is not one", document.Name)
+	}
+	opts, rootDir, name := im.opts, im.rootDir, document.Name
+	if name != source.StdinName {
+		rootDir = cmp.Or(rootDir, filepath.Dir(name))
+		if opts.Path = seenFrom(name, rootDir); !fs.ValidPath(opts.Path) {
+			return usageErrorf("--root: %q is not in the directory %q", name, rootDir)
 		}
 	}
 	if rootDir != "" {
@@ -85,28 +210,18 @@ func (c *CLI) importOpenAPI(path, rootDir string, opts openapi.Options) error {
 		defer root.Close()
 		opts.Files = root.FS()
 	}
-	result, err := openapi.Import(name, text, opts)
+	result, err := openapi.Import(name, document.Text, opts)
 	if err != nil {
 		return fmt.Errorf("import %q: %w", name, err)
 	}
 	for _, note := range result.Notes {
-		printf(c.Stderr, "%s\n", note)
+		printf(im.Stderr, "%s\n", note)
 	}
 	if result.Endpoints == 0 {
 		return fmt.Errorf("import %q: none of %s can be an endpoint", name, spell.Count(result.Operations, "operation"))
 	}
-	printf(c.Stderr, "%s: %s from %s, %s\n", name,
+	printf(im.Stderr, "%s: %s from %s, %s\n", name,
 		spell.Count(result.Endpoints, "endpoint"), spell.Count(result.Operations, "operation"), spell.Count(len(result.Notes), "note"))
-	_, err = c.Stdout.Write(result.Definition)
+	_, err = im.Stdout.Write(result.Definition)
 	return err
-}
-
-// readOpenAPI returns the text of a document and its name in notes.
-func (c *CLI) readOpenAPI(path string) (text []byte, name string, err error) {
-	if path == source.Stdin {
-		text, err = io.ReadAll(io.LimitReader(c.Stdin, openapi.MaxSize+1)) // one more than allowed, so that Import reports the limit
-		return text, "<stdin>", err
-	}
-	text, err = readfile.Limit(path, openapi.MaxSize)
-	return text, path, err
 }

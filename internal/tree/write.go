@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -25,6 +26,62 @@ func (n *Node) Write(value any) (string, bool) {
 		return text, true
 	}
 	return Quote(text), true
+}
+
+var (
+	plainText = regexp.MustCompile(`^\+?[A-Za-z][\w./+-]*( [\w./+-]+)*$`)
+	plainURL  = regexp.MustCompile(`^https?://[\w{}/.~%?=&+-]+$`)
+	constant  = regexp.MustCompile(`(?i)^(true|false|null|yes|no|on|off|y|n)$`)
+)
+
+// Scalar returns text as YAML for a new document, quoted if YAML might read it as something else.
+func Scalar(text string) string {
+	if plainText.MatchString(text) && !constant.MatchString(text) {
+		return text
+	}
+	return strconv.Quote(text) // YAML has the same escapes
+}
+
+// Key returns the URL of an endpoint as a YAML key.
+func Key(url string) string {
+	if plainURL.MatchString(url) {
+		return url
+	}
+	return strconv.Quote(url)
+}
+
+// maxKey is the maximum length of a key in bytes: YAML allows 1024 characters before a colon.
+const maxKey = 1000
+
+// Pair returns a key with its value, both of them YAML. Between braces, indent is a space. Elsewhere it is a line break
+// and the indentation of the key, and the value may also be a block that follows.
+func Pair(key, value, indent string) string {
+	if len(key) > maxKey {
+		key = "? " + key + indent
+	}
+	return strings.TrimSuffix(key+": "+value, " ")
+}
+
+// Flow returns a value as YAML on one line.
+func (n *Node) Flow() string {
+	var parts []string
+	switch n.Kind {
+	case List:
+		for _, item := range n.Items {
+			parts = append(parts, item.Flow())
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case Object:
+		for _, f := range n.Fields {
+			parts = append(parts, Pair(Scalar(f.Key.Text), f.Value.Flow(), " "))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case String:
+		return Scalar(n.Text)
+	case Null:
+		return "null"
+	}
+	return n.Text
 }
 
 // Quote returns a text, or a list of texts, in double quotes that YAML and JSON both understand.

@@ -1,13 +1,12 @@
-package openapi
+package tree
 
 import (
 	"testing"
-	"unicode"
 
 	"go.yaml.in/yaml/v4"
 )
 
-// TestScalar parses what scalar writes, as a value and as an item of a flow list.
+// TestScalar parses what Scalar writes, as a value and as an item of a flow list.
 func TestScalar(t *testing.T) {
 	texts := []string{
 		"", " ", "a", "a b", " a", "a ", "a  b", "Page size", "true", "No", "y", "null", "~", "12", "1.50", "-1", ".5", "0x10", "1e3", ".inf",
@@ -22,26 +21,13 @@ func TestScalar(t *testing.T) {
 			Value any
 			Flow  []any
 		}
-		doc := "value: " + scalar(want) + "\nflow: [" + scalar(want) + ", x]\n"
+		doc := "value: " + Scalar(want) + "\nflow: [" + Scalar(want) + ", x]\n"
 		if err := yaml.Load([]byte(doc), &got); err != nil {
-			t.Errorf("%q is written as %s, which is not YAML: %v", want, scalar(want), err)
+			t.Errorf("%q is written as %s, which is not YAML: %v", want, Scalar(want), err)
 			continue
 		}
 		if got.Value != want || len(got.Flow) != 2 || got.Flow[0] != want {
-			t.Errorf("%q is written as %s and read as %q and %q", want, scalar(want), got.Value, got.Flow)
+			t.Errorf("%q is written as %s and read as %q and %q", want, Scalar(want), got.Value, got.Flow)
 		}
-	}
-}
-
-func TestOneLine(t *testing.T) {
-	for r := range rune(0x10000) {
-		for _, got := range oneLine("a" + string(r) + "b") {
-			if !unicode.IsPrint(got) {
-				t.Errorf("%U lets %U through", r, got)
-			}
-		}
-	}
-	if got := oneLine(" a \r\n\t b\u2028c "); got != "a b c" {
-		t.Errorf("got %q", got)
 	}
 }
