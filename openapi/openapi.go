@@ -6,6 +6,7 @@ package openapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -148,6 +149,12 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 		Definition: im.write(used, notes), Notes: slices.Concat(im.notes, notes),
 		Endpoints: len(used), Operations: len(im.operations),
 	}, nil
+}
+
+// Is reports whether a text is an OpenAPI document, of whatever version.
+func Is(content []byte) bool {
+	root := tree.Parse(content, json.Valid(content)).Root
+	return get(root, "openapi") != nil || get(root, "swagger") != nil
 }
 
 // endpoints converts the selected operations, and returns those that become endpoints.

@@ -12,6 +12,7 @@ import (
 	"signpost"
 	"signpost/definition"
 	"signpost/internal/testkit"
+	"signpost/internal/tree"
 )
 
 const own = "feeds.example.com"
@@ -98,7 +99,7 @@ type random struct {
 	extra bool // with fields beyond the specification
 }
 
-func (r random) text() string   { return quote(texts[r.IntN(len(texts))]) }
+func (r random) text() string   { return tree.Quote(texts[r.IntN(len(texts))]) }
 func (r random) number() string { return numbers[r.IntN(len(numbers))] }
 
 // one returns one of the texts.
@@ -131,13 +132,13 @@ func (r random) object(fields ...string) string {
 		if r.odd && r.IntN(20) == 0 {
 			value = r.any(0)
 		}
-		members = append(members, quote(name)+":"+value)
+		members = append(members, tree.Quote(name)+":"+value)
 		if r.odd && r.IntN(40) == 0 {
-			members = append(members, quote(name)+":"+value)
+			members = append(members, tree.Quote(name)+":"+value)
 		}
 	}
 	if r.extra && r.IntN(3) == 0 {
-		members = append(members, quote("z"+texts[r.IntN(len(texts))])+":"+r.any(0), `"observe_storage":`+r.any(0))
+		members = append(members, tree.Quote("z"+texts[r.IntN(len(texts))])+":"+r.any(0), `"observe_storage":`+r.any(0))
 	}
 	r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	return "{" + strings.Join(members, ",") + "}"
@@ -154,7 +155,7 @@ func (r random) list(max int, item func() string) string {
 func (r random) contextItem() string {
 	kind := r.one(`"ctx"`, `"bodyParam"`)
 	if r.extra {
-		kind = r.one(kind, `"header"`, `"bearerHeader"`, r.text())
+		kind = r.one(kind, `"header"`, `"bearerHeader"`, `"my type"`, `"é"`, `""`)
 	}
 	return r.object("key", r.text(), "type", kind, "required?", r.one("true", "false"), "mapper?", r.one("null", r.text()))
 }
@@ -189,7 +190,7 @@ func (r random) manifest() string {
 	for i := range 1 + r.IntN(5) {
 		url := r.one("https://"+own, "https://"+own+":8443", "http://"+own, "https://FEEDS.example.com", "https://partner.example.net", "https://not"+own) +
 			fmt.Sprintf("/%d/", i) + strings.ReplaceAll(texts[r.IntN(len(texts))], signpost.HostPlaceholder, "host")
-		endpoints = append(endpoints, quote(url)+":"+r.endpoint())
+		endpoints = append(endpoints, tree.Quote(url)+":"+r.endpoint())
 	}
 	text := `"endpoints":{` + strings.Join(endpoints, ",") + "}"
 	if r.extra {

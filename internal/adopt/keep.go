@@ -1,11 +1,13 @@
 package adopt
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
+	"signpost"
 	"signpost/internal/draft"
 	"signpost/internal/fields"
 	"signpost/internal/tree"
@@ -107,7 +109,7 @@ func (k *keeper) object(n *tree.Node, v *fields.Value) (string, bool) {
 			continue
 		}
 		if text, ok := k.value(f.Key, f.Value, of); ok {
-			members = append(members, quote(name)+":"+text)
+			members = append(members, tree.Quote(name)+":"+text)
 		}
 	}
 	if v.Each != nil {
@@ -124,6 +126,8 @@ func (k *keeper) unwritable(name string, n *tree.Node, of *fields.Value, isEndpo
 		return "it would be an extension field"
 	case of == nil && name == "":
 		return "its name is empty"
+	case of != nil && of.Values != nil && strings.HasPrefix(n.Text, signpost.Beyond):
+		return "in a definition, a plus marks a value that the specification does not know"
 	case of != nil && !isEndpoint && optional[name] && empty:
 		return "it is empty"
 	}
@@ -144,44 +148,16 @@ func (k *keeper) list(key, n *tree.Node, v *fields.Value) string {
 func (k *keeper) badInside(n *tree.Node) string {
 	reason := k.bad[n]
 	for _, item := range n.Items {
-		reason = orElse(reason, k.badInside(item))
+		reason = cmp.Or(reason, k.badInside(item))
 	}
 	for _, f := range n.Fields {
-		reason = orElse(reason, k.badInside(f.Value))
+		reason = cmp.Or(reason, k.badInside(f.Value))
 	}
 	return reason
 }
 
-func orElse(text, other string) string {
-	if text != "" {
-		return text
-	}
-	return other
-}
-
-// jsonText returns a value as JSON.
+// jsonText returns a value as JSON. It is not longer than the manifest that it comes from.
 func jsonText(n *tree.Node) string {
-	var parts []string
-	switch n.Kind {
-	case tree.List:
-		for _, item := range n.Items {
-			parts = append(parts, jsonText(item))
-		}
-		return "[" + strings.Join(parts, ",") + "]"
-	case tree.Object:
-		for _, f := range n.Fields {
-			parts = append(parts, quote(f.Key.Text)+":"+jsonText(f.Value))
-		}
-		return "{" + strings.Join(parts, ",") + "}"
-	case tree.String:
-		return quote(n.Text)
-	case tree.Null:
-		return "null"
-	}
-	return n.Text
-}
-
-func quote(text string) string {
-	quoted, _ := json.Marshal(text) // strings always encode
-	return string(quoted)
+	text, _ := n.JSON(math.MaxInt)
+	return text
 }

@@ -87,7 +87,7 @@ func canonical(n *tree.Node, v *fields.Value) string {
 			text := canonical(f.Value, of)
 			saysNothing := text == `""` || text == "[]" || text == "false" || text == "{}"
 			if of == nil || of.Type == fields.Scalar || !saysNothing {
-				parts = append(parts, quote(f.Key.Text)+":"+text)
+				parts = append(parts, tree.Quote(f.Key.Text)+":"+text)
 			}
 		}
 		slices.Sort(parts)

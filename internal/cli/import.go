@@ -16,6 +16,7 @@ import (
 	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/adopt"
+	"signpost/internal/httpurl"
 	"signpost/internal/routes"
 	"signpost/internal/source"
 	"signpost/internal/spell"
@@ -77,9 +78,9 @@ Anything that could not be imported is reported on standard error and as a comme
 	return cmd
 }
 
-// given is a source that was named, and the version that was named with it.
+// given is a source that was named, and the version that it is for.
 type given struct {
-	version string // from v2=FILE; may be empty
+	version string // from v2=FILE, or from the address; may be empty
 	source.Document
 }
 
@@ -87,23 +88,62 @@ func (im *importer) run(ctx context.Context, args []string) error {
 	if err := im.checkFlags(); err != nil {
 		return err
 	}
-	reader := im.reader()
-	var sources []given
-	for _, arg := range args {
+	sources := make([]given, len(args))
+	published := service{host: im.host, hostFrom: "--host"}
+	for i, arg := range args {
 		version, rest, found := strings.Cut(arg, "=")
-		if !found || !routes.ValidVersion(version) {
-			version, rest = "", arg
+		if found && routes.ValidVersion(version) {
+			sources[i].version, args[i] = version, rest
 		}
-		document, err := reader.ReadOne(ctx, rest)
+		version, err := published.add(args[i])
 		if err != nil {
+			return err
+		}
+		sources[i].version = cmp.Or(sources[i].version, version)
+	}
+	reader := im.reader()
+	for i, arg := range args {
+		var err error
+		if sources[i].Document, err = reader.ReadOne(ctx, arg); err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
-		sources = append(sources, given{version, document})
 	}
 	if first := sources[0]; len(sources) == 1 && first.version == "" && !first.Manifest() {
 		return im.openAPI(first.Document)
 	}
-	return im.manifests(sources)
+	return im.manifests(sources, adopt.Options{Host: published.host, BasePath: published.basePath})
+}
+
+// service is where the manifests of a service are published, and which source says so.
+type service struct {
+	host, hostFrom     string
+	basePath, pathFrom string
+}
+
+// add takes host and base path from a source, if it is an address, and returns the version of its manifest.
+func (s *service) add(arg string) (version string, err error) {
+	address, err := httpurl.ParseAddress(arg)
+	if !source.IsAddress(arg) || err != nil { // the reader reports it
+		return "", nil
+	}
+	shown := source.Shown(arg)
+	name, err := host.Parse(address.Host)
+	switch {
+	case err != nil:
+		return "", usageErrorf("import %q: %w", shown, err)
+	case s.host != "" && name != s.host:
+		return "", usageErrorf("import %q: its host is not %s, as %s has it: import one service at a time", shown, s.host, s.hostFrom)
+	}
+	s.host, s.hostFrom = name, shown
+	basePath, version, ok := routes.Parse(address.Path)
+	switch {
+	case !ok:
+		return "", nil
+	case s.basePath != "" && basePath != s.basePath:
+		return "", usageErrorf("import %q: its base path is not %s, as %s has it: import one service at a time", shown, s.basePath, s.pathFrom)
+	}
+	s.basePath, s.pathFrom = basePath, shown
+	return version, nil
 }
 
 // checkFlags checks the values of flags.
@@ -138,43 +178,20 @@ func (im *importer) given(flags ...string) string {
 }
 
 // manifests prints the definition for the manifests of a service to standard output and the notes to standard error.
-func (im *importer) manifests(documents []given) error {
+func (im *importer) manifests(documents []given, opts adopt.Options) error {
 	if flag := im.given("tag", "path", "post", "deprecated", "third-party", "api-version", "security-key", "mime-type", "root"); flag != "" {
 		return usageErrorf("--%s is for OpenAPI documents, and %s is a manifest", flag, documents[0].Name)
 	}
-	opts := adopt.Options{Host: im.host}
-	hostFrom, pathFrom := "--host", ""
 	var sources []adopt.Source
 	for _, d := range documents {
-		if definition.IsDefinition(d.Name, d.Text) {
-			return usageErrorf("import %q: this is a definition already: signpost lint checks it", d.Name)
-		}
-		s := adopt.Source{Name: d.Name, Text: d.Text, Version: d.version}
-		if d.Address != nil {
-			name, err := host.Parse(d.Address.Host)
-			switch {
-			case err != nil:
-				return usageErrorf("import %q: %w", d.Name, err)
-			case opts.Host != "" && name != opts.Host:
-				return usageErrorf("import %q: its host is not %s, as %s has it: import one service at a time", d.Name, opts.Host, hostFrom)
-			}
-			opts.Host, hostFrom = name, d.Name
-			if basePath, version, ok := routes.Parse(d.Address.Path); ok {
-				if opts.BasePath != "" && basePath != opts.BasePath {
-					return usageErrorf("import %q: its base path is not %s, as %s has it: import one service at a time", d.Name, opts.BasePath, pathFrom)
-				}
-				opts.BasePath, pathFrom = basePath, d.Name
-				s.Version = cmp.Or(s.Version, version)
-			}
-		}
-		sources = append(sources, s)
+		sources = append(sources, adopt.Source{Name: d.Name, Text: d.Text, Version: d.version})
 	}
 	result, err := adopt.Import(sources, opts)
 	if _, twice := errors.AsType[*adopt.VersionError](err); twice {
 		return usageErrorf("import: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("import: %w", err)
+		return fmt.Errorf("import: %w%s", err, whatElse(documents))
 	}
 	for _, line := range slices.Concat(result.LeftOut, result.Notes) {
 		printf(im.Stderr, "%s\n", line)
@@ -188,6 +205,20 @@ func (im *importer) manifests(documents []given) error {
 		return errFindings
 	}
 	return nil
+}
+
+// whatElse adds to the error about documents what one of them is instead.
+func whatElse(documents []given) string {
+	for _, d := range documents {
+		file := definition.Parse(d.Name, d.Text)
+		switch {
+		case len(file.Versions()) > 0:
+			return "; " + d.Name + " is a definition already: signpost lint checks it"
+		case d.Address != nil && openapi.Is(d.Text):
+			return fmt.Sprintf("; this is an OpenAPI document, so pipe it in: curl -fsSL %s | signpost import -", d.Name)
+		}
+	}
+	return ""
 }
 
 // openAPI prints the definition for a document to standard output and the notes to standard error.
@@ -212,7 +243,7 @@ func (im *importer) openAPI(document source.Document) error {
 	}
 	result, err := openapi.Import(name, document.Text, opts)
 	if err != nil {
-		return fmt.Errorf("import %q: %w", name, err)
+		return fmt.Errorf("import %q: %w%s", name, err, whatElse([]given{{Document: document}}))
 	}
 	for _, note := range result.Notes {
 		printf(im.Stderr, "%s\n", note)

@@ -23,7 +23,7 @@ func Finding(f signpost.Finding) signpost.Finding {
 	case "unknown-field": // of package definition
 		f.Rule, f.Hint = ruleField, "check that the studio knows it; Signpost keeps and compares it"
 	case signpost.RuleContextType:
-		f.Rule, f.Hint = ruleType, "check that your apps know it; Signpost cannot send such a key"
+		f.Rule, f.Hint = ruleType, "check that your apps know it; of such types, Signpost sends header and bearerHeader"
 	}
 	return f
 }
