@@ -121,6 +121,9 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 			return opts, err
 		}
 	}
+	if c.project, err = openProject(); err != nil {
+		return opts, err
+	}
 	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, &definition.File{Name: u.String()})
 	if err != nil {
 		return opts, err

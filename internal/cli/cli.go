@@ -15,6 +15,7 @@ import (
 
 	"signpost/internal/daemon"
 	"signpost/internal/source"
+	"signpost/internal/workspace"
 )
 
 // Exit codes. Scripts can tell a finding from a failure.
@@ -36,12 +37,13 @@ type CLI struct {
 	Environ   func() []string // as NAME=value, to detect misspelt variables; nil disables that
 	Today     time.Time       // for deprecations and accepted changes; zero means the current date
 
-	raw       io.Writer       // standard output for documents and protocols, which are not escaped
-	warnings  []string        // about the environment
-	caFile    string          // the flag --ca-file
-	transport *http.Transport // how the command reaches other machines
-	running   bool            // the command line is understood
-	flush     func()          // writes what was printed in the background, if anything was
+	raw       io.Writer         // standard output for documents and protocols, which are not escaped
+	warnings  []string          // about the environment
+	caFile    string            // the flag --ca-file
+	transport *http.Transport   // how the command reaches other machines
+	project   workspace.Project // what a command adds to its flags; none unless it has read it
+	running   bool              // the command line is understood
+	flush     func()            // writes what was printed in the background, if anything was
 }
 
 // exitError is an error with an exit code. A nil err means the error was already printed.

@@ -200,7 +200,7 @@ type diffSide struct {
 
 // readSide reads OLD or NEW, and prints what is wrong in it. An export may lack fields.
 func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string, export bool) (*diffSide, error) {
-	services, err := openServices(ctx, reader, []string{arg})
+	services, err := c.openServices(ctx, reader, []string{arg})
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +221,9 @@ func (s *diffSide) directory() bool {
 // prevent the comparison. A path of OLD that does not exist at its git revision
 // counts as no service, if that of NEW does not exist there either.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
+	if c.project, err = openProject(); err != nil {
+		return nil, nil, err
+	}
 	reader := c.reader()
 	old, err := c.readSide(ctx, reader, args[0], f.export)
 	if errors.Is(err, fs.ErrNotExist) && strings.Contains(args[0], ":") {

@@ -9,41 +9,44 @@ import (
 
 	"signpost/definition"
 	"signpost/internal/source"
+	"signpost/internal/workspace"
 )
 
-// fix applies fixes to the files of definitions, and returns them with the remaining findings. With dryRun it writes
-// nothing, and prints the changes as a unified diff.
-func (c *CLI) fix(documents []source.Document, opts definition.Options, f lintFlags) ([]*definition.File, error) {
+// fix applies fixes to the files of definitions. With dryRun it writes nothing, and prints the changes as a unified diff.
+func (c *CLI) fix(s *workspace.Snapshot, opts definition.Options, f lintFlags) error {
+	var documents []source.Document
+	for _, file := range s.Files {
+		if file.Role == workspace.Judged {
+			documents = append(documents, file.Document)
+		}
+	}
 	for _, d := range documents {
 		if info, err := os.Stat(d.Name); err != nil || !info.Mode().IsRegular() {
-			return nil, usageErrorf("--fix: %s is not a file that can be written", d.Name)
+			return usageErrorf("--fix: %s is not a file that can be written", d.Name)
 		}
 	}
 	out := c.Stderr // keep the output for programs clean
 	if f.format.value == "text" {
 		out = c.Stdout
 	}
-	var files []*definition.File
 	for _, d := range documents {
 		fixed := opts.Fix(d.Name, d.Text)
 		if f.dryRun {
 			if err := c.printDiff(d, fixed.Text); err != nil {
-				return nil, err
+				return err
 			}
-			files = append(files, opts.Parse(d.Name, d.Text))
 			continue
 		}
 		if len(fixed.Applied) > 0 {
 			if err := source.ReplaceFile(d.Name, d.Text, fixed.Text); err != nil {
-				return nil, fmt.Errorf("write %q: %w", d.Name, err)
+				return fmt.Errorf("write %q: %w", d.Name, err)
 			}
 		}
 		for _, a := range fixed.Applied {
 			printf(out, "%s:%d:%d: fixed: %s [%s]\n", a.File, a.Line, a.Column, a.Fix.Message, a.Rule)
 		}
-		files = append(files, fixed.File)
 	}
-	return files, nil
+	return nil
 }
 
 // printDiff prints a unified diff of a file and what its text would become. The lines are not escaped unless they go

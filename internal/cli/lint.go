@@ -3,14 +3,15 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"signpost"
 	"signpost/definition"
 	"signpost/internal/readfile"
-	"signpost/internal/source"
 	"signpost/internal/spell"
+	"signpost/internal/workspace"
 )
 
 // lintFlags holds the flags of lint.
@@ -34,10 +35,11 @@ func (c *CLI) lintCommand() *cobra.Command {
 		Use:   "lint [FILE|DIR|- ...]",
 		Short: "Check definitions and report mistakes with file, line and column",
 		Long: `Lint checks definitions: files, directories, oci://HOST/REPOSITORY:TAG for pushed ones, or - for standard input; by
-default, the current directory. The exit status is 1 if there is an error.
+default, the definitions of the project, or else the current directory. The exit status is 1 if there is an error.
 
 All files of one run count as services of one server, registered in one studio, so that endpoints that capture each
-other's feeds are found across files and versions. --registered adds other sources that the studio has registered.
+other's feeds are found across files and versions. --registered adds other sources that the studio has registered. A
+project file, .signpost.yaml in the current directory or above it, says what is registered together for all commands.
 
 A definition with warnings is still served. If a warning is not a mistake, allow it in the allow field of the endpoint
 or of the file, with the reason:
@@ -49,9 +51,6 @@ or of the file, with the reason:
   signpost lint --strict --format github services/
   signpost lint --fix feeds.yaml`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				args = []string{"."}
-			}
 			return c.lint(cmd.Context(), args, f)
 		},
 	}
@@ -75,30 +74,21 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	case f.updateBaseline && f.baseline == "":
 		return usageErrorf("--update-baseline goes with --baseline FILE")
 	}
-	keys, err := readContextKeys(f.contextKeys)
+	var err error
+	if c.project, err = findProject(); err != nil {
+		return err
+	}
+	files, findings, args, err := c.lintProjects(args)
 	if err != nil {
 		return err
 	}
-	opts := definition.Options{ContextKeys: keys, Features: f.features}
-	reader := c.reader()
-	documents, err := reader.Read(ctx, args...)
-	if err != nil {
-		return err
-	}
-	files := source.ParseDefinitions(documents, opts)
-	besides, err := c.readRegistered(ctx, reader, f.registered, files...)
-	if err != nil {
-		return err
-	}
-	if err := checkFeatures("--feature", files, f.features); err != nil {
-		return err
-	}
-	if f.fix {
-		if files, err = c.fix(documents, opts, f); err != nil {
+	if len(findings) == 0 && (len(files) == 0 || len(args) > 0) {
+		judged, found, err := c.lintDefinitions(ctx, args, f)
+		if err != nil {
 			return err
 		}
+		files, findings = append(files, judged...), found
 	}
-	findings := definition.LintTogether(files, filesOf(besides))
 	summary := ""
 	if f.baseline != "" {
 		if findings, summary, err = c.applyBaseline(findings, f); err != nil {
@@ -118,6 +108,64 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 		return errFindings
 	}
 	return nil
+}
+
+// lintProjects judges the project files that the arguments name, and that of the working directory if it has errors. It
+// returns them, and the other arguments.
+func (c *CLI) lintProjects(args []string) (files []*definition.File, findings []signpost.Finding, others []string, err error) {
+	var projects []workspace.Project
+	findings = []signpost.Finding{}
+	for _, arg := range args {
+		if filepath.Base(arg) != definition.ProjectName {
+			others = append(others, arg)
+			continue
+		}
+		p, err := workspace.ReadProject(arg)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		projects = append(projects, p)
+	}
+	if len(c.project.Findings()) > 0 && len(projects) == 0 {
+		projects = append(projects, c.project)
+	}
+	for _, p := range projects {
+		files, findings = append(files, p.File()), append(findings, p.Findings()...)
+	}
+	return files, findings, others, nil
+}
+
+// lintDefinitions judges definitions together with everything else that is registered, after fixing them if that is asked
+// for.
+func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) ([]*definition.File, []signpost.Finding, error) {
+	keys, err := readContextKeys(f.contextKeys)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(args) == 0 && len(c.project.Definitions) == 0 {
+		args = []string{"."}
+	}
+	opts := workspace.Options{Definition: definition.Options{ContextKeys: keys, Features: f.features}}
+	reader := c.reader()
+	s, _, err := c.readTogether(ctx, reader, opts, args, f.registered)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkFeatures("--feature", s.Definitions(workspace.Judged), f.features); err != nil {
+		return nil, nil, err
+	}
+	if f.fix {
+		if err := c.fix(s, c.project.Options(opts.Definition), f); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.fix && !f.dryRun {
+		reader.Note = nil
+		if s, _, err = c.readTogether(ctx, reader, opts, args, f.registered); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s.Definitions(workspace.Judged), s.Findings(), nil
 }
 
 // applyBaseline returns the findings that are not in the baseline, and a note for the summary. With --update-baseline

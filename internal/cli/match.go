@@ -12,28 +12,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost"
+	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/httpurl"
 	"signpost/internal/source"
 	"signpost/internal/spell"
+	"signpost/internal/workspace"
 	"signpost/match"
 )
 
 func (c *CLI) matchCommand() *cobra.Command {
 	f := matchFlags{format: enum{value: "text", allowed: []string{"text", "json"}}}
 	cmd := &cobra.Command{
-		Use:   "match SOURCE... FEED-URL",
+		Use:   "match [SOURCE...] FEED-URL",
 		Short: "Show which endpoint matches a feed, and which context keys the feed gets",
 		Long: `Match finds the endpoint that matches a feed: the one whose URL is the longest prefix of the feed's URL. Only that
 endpoint supplies context keys, so match also shows which other endpoints are prefixes of the feed, and which of
 their keys the feed does not get. The exit status is 1 if no endpoint matches.
 
 Each SOURCE is what diff compares: see signpost help diff. All sources, including those of --registered, and all
-their versions count as registered in the same studio.`,
+their versions count as registered in the same studio. Without a SOURCE, those are the definitions of the project; with
+one, they count as registered, too.`,
 		Example: `  signpost match feeds.yaml https://feeds.example.com/v1/feeds/media/7
   signpost match services/ https://feeds.example.com/v1/feeds/media/7
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
-		Args: usageArgs(cobra.MinimumNArgs(2)),
+		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hostGiven = cmd.Flags().Changed("host")
 			last := len(args) - 1
@@ -71,10 +74,11 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	if err != nil {
 		return usageErrorf("--host: %w", err)
 	}
-	services, err := c.registeredTogether(ctx, sources, f)
+	services, besides, err := c.registeredTogether(ctx, sources, f)
 	if err != nil {
 		return err
 	}
+	services = append(services, besides...)
 	if len(services) == 1 && services[0].Host == signpost.HostPlaceholder { // there is nothing to match without it
 		err = services[0].ServeFor(name)
 	} else {
@@ -139,29 +143,36 @@ func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
 	}
 }
 
-// registeredTogether reads and loads the sources and what --registered names.
-func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchFlags) ([]*source.Service, error) {
-	reader := c.reader()
-	reader.Manifests = true
-	services, err := openServices(ctx, reader, sources)
+// registeredTogether reads and loads the sources, or else the definitions of the project, and what is registered besides.
+func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchFlags) (services, besides []*source.Service, err error) {
+	if c.project, err = openProject(); err != nil {
+		return nil, nil, err
+	}
+	if len(sources) == 0 && len(c.project.Definitions) == 0 {
+		return nil, nil, usageErrorf("no source: name a definition, or list definitions in %s", definition.ProjectName)
+	}
+	s, besides, err := c.readTogether(ctx, c.reader(), workspace.Options{Manifests: true}, sources, f.registered)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var errors []signpost.Finding
-	for _, s := range services {
-		errors = append(errors, c.reportErrors(s)...)
+	for _, file := range s.Files {
+		if file.Role == workspace.Judged {
+			service := file.Service()
+			services = append(services, service)
+			errors = append(errors, c.reportErrors(service)...)
+		}
 	}
 	if len(errors) > 0 {
-		return nil, fmt.Errorf("%s cannot be read: %s", errors[0].File, spell.Count(len(errors), "error"))
+		return nil, nil, fmt.Errorf("%s cannot be read: %s", errors[0].File, spell.Count(len(errors), "error"))
 	}
 	if err := loadServices("--feature", services, f.features); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if f.hostGiven && !slices.ContainsFunc(services, func(s *source.Service) bool { return s.Host == signpost.HostPlaceholder }) {
-		return nil, usageErrorf("--host: %s is a manifest, which already contains its host", services[0].Name)
+		return nil, nil, usageErrorf("--host: %s is a manifest, which already contains its host", services[0].Name)
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered, filesOf(services)...)
-	return append(services, registered...), err
+	return services, besides, nil
 }
 
 // parseFeed returns the hostname of a feed URL.

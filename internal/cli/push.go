@@ -5,13 +5,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/internal/spell"
+	"signpost/internal/workspace"
 )
 
 func (c *CLI) pushCommand() *cobra.Command {
 	var strict bool
+	var project string
 	cmd := &cobra.Command{
 		Use:   "push SOURCE... oci://HOST/REPOSITORY:TAG",
 		Short: "Publish definitions to an OCI registry",
@@ -22,27 +23,40 @@ another artifact. Push lints the definitions first: if there are errors or, with
 Push reads credentials from the Docker configuration and its credential helpers, where docker login stores them.`,
 		Example: `  signpost push services/ oci://oci.example.com/feeds:prod
   signpost push oci://oci.example.com/feeds@sha256:… oci://oci.example.com/feeds:prod`,
-		Args: usageArgs(cobra.MinimumNArgs(2)),
+		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := args[len(args)-1]
 			if !source.IsRegistry(target) {
 				return usageErrorf("%q is not a push target: the last argument must be an artifact, such as oci://oci.example.com/feeds:prod", target)
 			}
-			return c.push(cmd.Context(), args[:len(args)-1], target, strict)
+			return c.push(cmd.Context(), args[:len(args)-1], target, project, strict)
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "also reject definitions with warnings")
+	addProjectFlag(cmd, &project)
 	c.addNetworkFlags(cmd)
 	return cmd
 }
 
-func (c *CLI) push(ctx context.Context, args []string, target string, strict bool) error {
-	documents, err := c.reader().Read(ctx, args...)
+func (c *CLI) push(ctx context.Context, args []string, target, project string, strict bool) error {
+	var err error
+	if c.project, err = readProject(project); err != nil {
+		return err
+	}
+	if len(args)+len(c.project.Definitions) == 0 {
+		return usageErrorf("no source: name what to push before %q", target)
+	}
+	s, _, err := c.readTogether(ctx, c.reader(), workspace.Options{}, args, nil)
 	if err != nil {
 		return err
 	}
-	files := source.ParseDefinitions(documents, definition.Options{})
-	findings := definition.Lint(files...)
+	var documents []source.Document
+	for _, f := range s.Files {
+		if f.Role == workspace.Judged {
+			documents = append(documents, f.Document)
+		}
+	}
+	files, findings := s.Definitions(workspace.Judged), s.Findings()
 	printFindings(c.Stderr, files, findings)
 	if hasErrors(findings) || strict && len(findings) > 0 {
 		printf(c.Stderr, "not pushed: %s\n", tally(findings))

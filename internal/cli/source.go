@@ -9,11 +9,12 @@ import (
 	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/internal/spell"
+	"signpost/internal/workspace"
 )
 
 // openServices reads the definitions or served manifests that the arguments name, except for those that the command is
 // already about: a directory may contain them.
-func openServices(ctx context.Context, reader *source.Reader, args []string, about ...*definition.File) ([]*source.Service, error) {
+func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args []string, about ...*definition.File) ([]*source.Service, error) {
 	documents, err := reader.Read(ctx, args...)
 	if err != nil {
 		return nil, err
@@ -24,11 +25,50 @@ func openServices(ctx context.Context, reader *source.Reader, args []string, abo
 	}
 	var services []*source.Service
 	for _, d := range documents {
-		if !skip[d.ID()] {
+		switch {
+		case skip[d.ID()]:
+		case d.Manifest():
 			services = append(services, source.NewService(d))
+		default:
+			file := c.project.Options(definition.Options{}).Parse(d.Name, d.Text)
+			services = append(services, source.ServiceOf(d, file))
 		}
 	}
 	return services, nil
+}
+
+// readTogether reads what a command is about, the sources or else the definitions of the project, and whatever else is
+// registered in the studio: the other definitions of the project, as far as they can be read, and what --registered and the
+// project name.
+func (c *CLI) readTogether(ctx context.Context, reader *source.Reader, opts workspace.Options, sources, registered []string) (s *workspace.Snapshot, besides []*source.Service, err error) {
+	opts.Definition = c.project.Options(opts.Definition)
+	s, err = workspace.Read(ctx, reader, opts, workspace.Arguments{Judged: sources, Registered: registered, Project: c.project})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range s.Files {
+		if f.Role == workspace.Judged || f.Definition == nil {
+			continue
+		}
+		service := f.Service()
+		if f.Role == workspace.Registered {
+			if err := c.checkRegistered(service); err != nil {
+				return nil, nil, err
+			}
+		}
+		service.Load(nil)
+		besides = append(besides, service)
+	}
+	return s, besides, nil
+}
+
+// checkRegistered prints what is wrong in a service that is registered besides. Errors in it are an error here, because such
+// a service cannot take part.
+func (c *CLI) checkRegistered(s *source.Service) error {
+	if n := len(c.reportErrors(s)); n > 0 {
+		return fmt.Errorf("--registered: %s has %s", s.Name, spell.Count(n, "error"))
+	}
+	return nil
 }
 
 // loadServices fills in the versions of services with the features that a flag enables; nil means those that each definition
@@ -64,17 +104,17 @@ func (c *CLI) reportErrors(services ...*source.Service) []signpost.Finding {
 	return errors
 }
 
-// readRegistered reads the sources of --registered: whatever else is registered in the studio. The services are loaded
-// with the features that they enable. Errors in them are an error here, because such a service cannot take part.
+// readRegistered reads the sources of --registered and of the project: whatever else is registered in the studio. The
+// services are loaded with the features that they enable.
 func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...*definition.File) ([]*source.Service, error) {
-	reader.Manifests = true
-	services, err := openServices(ctx, reader, sources, about...)
+	reader.Manifests, reader.Patterns = true, true
+	services, err := c.openServices(ctx, reader, slices.Concat(c.project.Registered, sources), about...)
 	if err != nil {
 		return nil, fmt.Errorf("--registered: %w", err)
 	}
 	for _, s := range services {
-		if n := len(c.reportErrors(s)); n > 0 {
-			return nil, fmt.Errorf("--registered: %s has %s", s.Name, spell.Count(n, "error"))
+		if err := c.checkRegistered(s); err != nil {
+			return nil, err
 		}
 		s.Load(nil)
 	}

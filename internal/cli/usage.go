@@ -33,7 +33,7 @@ type usageFlags struct {
 func (c *CLI) usageCommand() *cobra.Command {
 	f := usageFlags{format: enum{value: "text", allowed: []string{"text", "json"}}}
 	cmd := &cobra.Command{
-		Use:   "usage SOURCE... --log FILE",
+		Use:   "usage [SOURCE...] --log FILE",
 		Short: "Count what requests use, from access logs",
 		Long: `Usage reads access logs and counts, for each endpoint, the requests and errors, which context keys they had, which
 parameters and options they set, and which parameters nobody declares. It also shows what nobody uses, and feeds
@@ -50,7 +50,6 @@ Ctrl-C prints what was counted so far; the exit status is then 130. It is 1 if n
   signpost usage services/ --log access.log --format json > monday.json
   signpost usage services/ --log monday.json --log tuesday.json
   signpost diff origin/main:feeds.yaml feeds.yaml --usage monday.json`,
-		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.usage(cmd.Context(), args, f)
 		},
@@ -70,11 +69,7 @@ func (c *CLI) usage(ctx context.Context, sources []string, f usageFlags) error {
 	if slices.Contains(sources, source.Stdin) && slices.Contains(f.logs, source.Stdin) {
 		return usageErrorf("standard input can be read once: name a file in place of one of the -")
 	}
-	services, err := c.registeredTogether(ctx, sources, matchFlags{features: f.features})
-	if err != nil {
-		return err
-	}
-	others, err := c.readRegistered(ctx, c.reader(), f.registered, filesOf(services)...)
+	services, others, err := c.registeredTogether(ctx, sources, matchFlags{features: f.features, registered: f.registered})
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ type Project struct {
 	Definitions []string // patterns that the process can read
 	Registered  []string // sources that the process can read
 
-	parsed *definition.Project
+	parsed definition.Project
 }
 
 // FindProject returns the project file of a directory: in it, or above it up to the root of the repository. A directory
@@ -50,7 +50,7 @@ func FindProject(dir string) (path string, found bool) {
 // ReadProject reads a project file. A name of "" stands for none.
 func ReadProject(name string) (Project, error) {
 	if name == "" {
-		return Project{parsed: new(definition.Project)}, nil
+		return Project{}, nil
 	}
 	text, err := readfile.Limit(name, definition.MaxSize)
 	if err != nil {
@@ -64,7 +64,7 @@ func ReadProject(name string) (Project, error) {
 
 // ParseProject is ReadProject for a text.
 func ParseProject(name string, text []byte) Project {
-	p := Project{Path: name, parsed: definition.ParseProject(name, text)}
+	p := Project{Path: name, parsed: *definition.ParseProject(name, text)}
 	for _, pattern := range p.parsed.Definitions {
 		p.Definitions = append(p.Definitions, p.resolve(pattern))
 	}
