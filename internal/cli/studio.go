@@ -12,7 +12,9 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -24,6 +26,7 @@ import (
 	"signpost/internal/daemon"
 	"signpost/internal/httpurl"
 	"signpost/internal/source"
+	"signpost/internal/workspace"
 	"signpost/studio"
 )
 
@@ -57,8 +60,8 @@ findings, changes and checks.
 
 SOURCE is a definition, a manifest JSON file, a directory of them, - for standard input, REV:path for a file at a git
 revision, oci://HOST/REPOSITORY:TAG for pushed definitions, or the http(s) address of a manifest. The page reloads
-files when you save them, and you can register more addresses in it. Without an argument, it shows the built-in
-example with sample responses.
+files when you save them, and you can register more addresses in it. Without an argument, it shows the definitions of
+the project, or else the built-in example with sample responses.
 
 The page is only available on this machine, and only to you: the studio listens on loopback, rejects requests for
 other hosts and from other sites, and lets only browsers in that have opened the address with the token.`,
@@ -101,22 +104,15 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		}
 		addresses = append(addresses, address)
 	}
-	reader := c.reader()
-	arguments, err := readStudio(ctx, reader, paths, f.registered)
+	files, err := c.studioWorkspace(ctx, args, paths, f.registered)
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		shown := studio.File{Definition: definition.Parse(exampleName, example), Text: example, Kind: studio.KindExample}
-		arguments = append(studioArguments{{arg: exampleName, files: []studio.File{shown}}}, arguments...)
+	shown := files.Look()
+	if len(shown.Failures) > 0 {
+		return shown.Failures[0].Err
 	}
-	var definitions []*definition.File
-	for _, file := range arguments.files() {
-		if !file.Registered {
-			definitions = append(definitions, file.Definition)
-		}
-	}
-	if len(definitions) > 0 {
+	if definitions := shown.Definitions(workspace.Judged); len(definitions) > 0 {
 		if err := checkFeatures("--feature", definitions, f.features); err != nil {
 			return err
 		}
@@ -140,15 +136,15 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	if err != nil {
 		return usageErrorf("--send-to: %w", err)
 	}
-	page.SetFiles(arguments.files()...)
+	page.SetFiles(studioFiles(shown)...)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	go arguments.watch(ctx, reader, page)
+	go files.Follow(ctx, func(s *workspace.Snapshot) { page.SetFiles(studioFiles(s)...) })
 	page.Register(ctx, addresses...)
 
 	address := "http://" + listener.Addr().String() + "/?token=" + opts.Token
 	printf(c.Stdout, "Studio: %s\n", address)
-	printf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, arguments))
+	printf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, c.project, shown))
 	if f.open && isTerminal(c.Stdout) {
 		openBrowser(address)
 	}
@@ -161,17 +157,63 @@ func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, 
 	return d.Text, err
 }
 
-// studioHint says what the page shows.
-func studioHint(args []string, arguments studioArguments) string {
-	if len(args) == 0 {
-		return "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"
+// studioWorkspace returns what the page shows: the arguments that are not addresses, or else the definitions of the
+// project, or else the built-in example.
+func (c *CLI) studioWorkspace(ctx context.Context, args, paths, registered []string) (*workspace.Workspace, error) {
+	var err error
+	if c.project, err = openProject(); err != nil {
+		return nil, err
 	}
+	var more []workspace.Source
+	if len(args)+len(c.project.Definitions) == 0 {
+		documents := []source.Document{{Name: exampleName, Text: example}}
+		more = append(more, workspace.Source{Source: &source.Fixed{Label: exampleName, Documents: documents}})
+	}
+	opts := workspace.Options{Manifests: true, Definition: c.project.Options(definition.Options{})}
+	names := workspace.Arguments{Judged: paths, Registered: registered, Project: c.project, Others: len(args) > 0}
+	return workspace.Follow(ctx, c.reader(), opts, names, more...)
+}
+
+// studioFiles returns the files of a snapshot as the page takes them.
+func studioFiles(s *workspace.Snapshot) []studio.File {
+	failures := make(map[source.Source]error)
+	for _, failed := range s.Failures {
+		failures[failed.From] = failed.Err
+	}
+	var files []studio.File
+	for _, f := range s.Files {
+		if f.Definition == nil { // because of a bug
+			continue
+		}
+		file := studio.File{Definition: f.Definition, Text: f.Text, Registered: f.Role != workspace.Judged, Err: failures[f.From]}
+		_, fixed := f.From.(*source.Fixed)
+		path, err := filepath.Abs(f.Name)
+		switch {
+		case f.From.Name() == exampleName && fixed:
+			file.Kind = studio.KindExample
+		case !fixed && err == nil:
+			file.Path = path
+		}
+		files = append(files, file)
+	}
+	return files
+}
+
+// studioHint says what the page shows.
+func studioHint(args []string, project workspace.Project, s *workspace.Snapshot) string {
 	var shown []string
 	for _, arg := range args {
 		shown = append(shown, source.Shown(arg))
 	}
+	switch {
+	case len(args)+len(project.Definitions) == 0:
+		return "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"
+	case len(args) == 0:
+		shown = []string{"the definitions of " + project.Path}
+	}
 	hint := "Showing " + strings.Join(shown, ", ") + "."
-	if _, watched := arguments.watched(); len(watched) > 0 {
+	followed := func(f *workspace.File) bool { _, fixed := f.From.(*source.Fixed); return !fixed }
+	if slices.ContainsFunc(s.Files, followed) {
 		hint += " The page reloads when you save a file."
 	}
 	return hint

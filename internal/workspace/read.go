@@ -12,11 +12,13 @@ type Arguments struct {
 	Judged     []string // empty means the definitions of the project
 	Registered []string // besides those of the project
 	Project    Project
+
+	Others bool // something else is judged, so the definitions of the project are not
 }
 
 // definitions returns the arguments, or the definitions of the project, which may be patterns, and those beside them.
 func (a Arguments) definitions() (judged, beside []string, patterns bool) {
-	if len(a.Judged) == 0 {
+	if len(a.Judged) == 0 && !a.Others {
 		return a.Project.Definitions, nil, true
 	}
 	return a.Judged, a.Project.Definitions, false
@@ -52,10 +54,10 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 	return w.last, nil
 }
 
-// Follow returns a workspace of what the arguments name. Files and directories are followed; the rest is read once, now.
-func Follow(ctx context.Context, reader *source.Reader, opts Options, args Arguments) (*Workspace, error) {
+// Follow returns a workspace of more sources and of what the arguments name. Files and directories are followed; the rest is read once, now.
+func Follow(ctx context.Context, reader *source.Reader, opts Options, args Arguments, more ...Source) (*Workspace, error) {
 	judged, beside, patterns := args.definitions()
-	var sources []Source
+	sources := more
 	for _, some := range []struct {
 		role     Role
 		names    []string

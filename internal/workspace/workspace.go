@@ -7,6 +7,7 @@ package workspace
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -147,6 +148,20 @@ type Workspace struct {
 // New returns a workspace of sources. The first call of Look reads them.
 func New(opts Options, sources ...Source) *Workspace {
 	return &Workspace{opts: opts, sources: sources, last: &Snapshot{findings: func() []signpost.Finding { return nil }}}
+}
+
+// Follow calls a function with a new snapshot whenever a file has changed, until ctx is canceled.
+func (w *Workspace) Follow(ctx context.Context, changed func(*Snapshot)) {
+	failures := fmt.Sprint(w.last.Failures)
+	watcher := source.Watcher{Directories: func() []string { return source.Directories(w.Sources()) }}
+	watcher.Run(ctx, func(bool) {
+		s := w.Look()
+		last := failures
+		failures = fmt.Sprint(s.Failures)
+		if len(s.Changed)+len(s.Removed) > 0 || failures != last {
+			changed(s)
+		}
+	})
 }
 
 // Sources returns the sources.
