@@ -110,7 +110,7 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"picture", "compare", "growth"} {
+	for _, name := range []string{"picture", "compare", "growth", "usage"} {
 		fresh, err := section{name, "figures\n"}.refresh(string(text))
 		if err != nil {
 			t.Error(err)

@@ -1,10 +1,10 @@
-// Command bench compares Signpost with other ways to serve a manifest, and measures how it grows with the number of
-// endpoints and services. It writes the results into docs/performance.md.
+// Command bench compares Signpost with other ways to serve a manifest, measures how it grows with the number of endpoints
+// and services, and how fast it reads logs. It writes the results into docs/performance.md.
 //
-//	go run ./bench [flags] [compare | growth]...
+//	go run ./bench [flags] [compare | growth | usage]...
 //
-// By default it runs both, which takes about half an hour on an otherwise idle machine. It needs Linux, two cores,
-// taskset and wrk. Contenders that are not installed are skipped with a message.
+// By default it runs all, which takes about half an hour on an otherwise idle machine. It needs Linux, two cores,
+// taskset and, except for usage, wrk. Contenders that are not installed are skipped with a message.
 package main
 
 import (
@@ -25,6 +25,7 @@ type bench struct {
 	before         string           // another build of Signpost to measure as well; empty for none
 	missing        map[string]error // contenders that are left out
 	rounds         int
+	logSize        int // in MiB
 	quick          bool
 }
 
@@ -35,6 +36,7 @@ type section struct{ name, text string }
 var parts = map[string]func(*bench) ([]section, error){
 	"compare": (*bench).runCompare,
 	"growth":  (*bench).runGrowth,
+	"usage":   (*bench).runUsage,
 }
 
 const page = "docs/performance.md"
@@ -44,11 +46,12 @@ func main() {
 	write := flag.Bool("page", true, "write the results into "+page)
 	flag.IntVar(&b.rounds, "rounds", 20, "how often contenders are measured in turn")
 	flag.StringVar(&b.before, "before", "", "another build of Signpost to measure beside this one")
+	flag.IntVar(&b.logSize, "log-size", 1024, "size of the log for usage, in MiB")
 	flag.BoolVar(&b.quick, "quick", false, "only the smallest sizes, to see whether it works")
 	flag.Parse()
 	chosen := flag.Args()
 	if len(chosen) == 0 {
-		chosen = []string{"compare", "growth"}
+		chosen = []string{"compare", "growth", "usage"}
 	}
 	if err := b.run(chosen, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -59,11 +62,11 @@ func main() {
 func (b *bench) run(chosen []string, write bool) error {
 	for _, part := range chosen {
 		if parts[part] == nil {
-			return fmt.Errorf("there is no part %q: use compare or growth", part)
+			return fmt.Errorf("there is no part %q: use compare, growth or usage", part)
 		}
 	}
 	defer func() { os.RemoveAll(b.dir) }()
-	if err := b.prepare(); err != nil {
+	if err := b.prepare(slices.ContainsFunc(chosen, func(part string) bool { return part != "usage" })); err != nil {
 		return err
 	}
 	for _, part := range chosen {
@@ -92,8 +95,8 @@ func (b *bench) run(chosen []string, write bool) error {
 	return nil
 }
 
-// prepare builds the programs and checks the requirements.
-func (b *bench) prepare() (err error) {
+// prepare builds the programs and checks the requirements. Parts that serve something need a load, too.
+func (b *bench) prepare(load bool) (err error) {
 	if _, err := os.Stat("bench/bare/main.go"); err != nil {
 		return errors.New("run it in the root of the repository: go run ./bench")
 	}
@@ -101,7 +104,7 @@ func (b *bench) prepare() (err error) {
 		return errors.New("it needs two cores: one for the server, one for the load")
 	}
 	for _, program := range []string{"taskset", "wrk"} {
-		if _, err := exec.LookPath(program); err != nil {
+		if _, err := exec.LookPath(program); err != nil && (load || program != "wrk") {
 			return fmt.Errorf("%s is not installed: on Debian, apt-get install util-linux wrk", program)
 		}
 	}

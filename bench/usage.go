@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// logEndpoints is how many endpoints the service of the log has.
+const logEndpoints = 100
+
+// logLine returns a line of a log for a request.
+type logLine func(random *rand.Rand, uri string, status int) string
+
+const browser = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36"
+
+func clientAddress(random *rand.Rand) string {
+	return fmt.Sprintf("203.0.%d.%d", random.IntN(256), random.IntN(256))
+}
+
+func combinedLine(random *rand.Rand, uri string, status int) string {
+	at := time.Date(2026, 11, 12, 0, 0, random.IntN(7*86400), 0, time.UTC)
+	return fmt.Sprintf("%s - - [%s] \"GET %s HTTP/1.1\" %d %d \"https://app.example.com/\" %q\n",
+		clientAddress(random), at.Format("02/Jan/2006:15:04:05 -0700"), uri, status, random.IntN(99_999), browser)
+}
+
+func caddyLine(random *rand.Rand, uri string, status int) string {
+	at := time.Date(2026, 11, 12, 0, 0, random.IntN(7*86400), 0, time.UTC)
+	return fmt.Sprintf(`{"level":"info","ts":%d.%03d,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"%s",`+
+		`"remote_port":"%d","proto":"HTTP/2.0","method":"GET","host":"feeds.example.com","uri":%q,"headers":{"User-Agent":[%q],`+
+		`"Accept":["*/*"],"Accept-Encoding":["gzip, deflate, br"]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,`+
+		`"proto":"h2","server_name":"feeds.example.com"}},"user_id":"","duration":0.%04d,"size":%d,"status":%d,`+
+		`"resp_headers":{"Server":["Caddy"],"Content-Type":["application/json"]}}`+"\n",
+		at.Unix(), random.IntN(1000), clientAddress(random), random.IntN(60_000), uri, browser, random.IntN(9999), random.IntN(99_999), status)
+}
+
+// writeLog writes a log of a size: half of the requests are for a list with parameters, the rest for one of a million items
+// with a context key. Few have an error, a parameter that nobody declares, or no endpoint.
+func writeLog(path string, size int64, line logLine) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	out := bufio.NewWriterSize(file, 1<<20)
+	random := rand.New(rand.NewPCG(1, 39))
+	for written := int64(0); written < size; {
+		uri := fmt.Sprintf("/v1/feeds/%d/%d", random.IntN(logEndpoints), random.IntN(1_000_000))
+		if random.IntN(2) == 0 {
+			uri = fmt.Sprintf("/v1/feeds/%d/all?limit=%d&sort=newest", random.IntN(logEndpoints), random.IntN(50))
+		} else {
+			ctx := fmt.Sprintf(`{"signedDeviceInfoToken":"%016x%016x"}`, random.Uint64(), random.Uint64())
+			uri += "?ctx=" + base64.RawURLEncoding.EncodeToString([]byte(ctx))
+		}
+		status := 200
+		switch random.IntN(50) {
+		case 0:
+			status = 404
+		case 1:
+			uri += "&utm_source=app"
+		case 2:
+			uri = "/favicon.ico"
+		}
+		n, err := out.WriteString(line(random, uri, status))
+		if err != nil {
+			return err
+		}
+		written += int64(n)
+	}
+	return out.Flush()
+}
+
+// logRun is what a program needed to read a log.
+type logRun struct {
+	took, processor time.Duration
+	memory          float64
+}
+
+// readLog runs a program. It returns the fastest of up to three runs within a minute: other load only adds to it.
+func readLog(args ...string) (best logRun, err error) {
+	for start, runs := time.Now(), 0; runs < 3 && time.Since(start) < time.Minute; runs++ {
+		cmd := exec.Command(args[0], args[1:]...)
+		began := time.Now()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return best, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+		run := logRun{took: time.Since(began), processor: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			run.memory = float64(usage.Maxrss) * 1024
+		}
+		if best.took == 0 || run.took < best.took {
+			best = run
+		}
+	}
+	return best, nil
+}
+
+// runUsage measures how fast logs are read.
+func (b *bench) runUsage() ([]section, error) {
+	definition, log := filepath.Join(b.dir, "feeds.yaml"), filepath.Join(b.dir, "access.log")
+	if err := os.WriteFile(definition, service(0, logEndpoints), 0o644); err != nil {
+		return nil, err
+	}
+	size := int64(b.logSize) << 20
+	if b.quick {
+		size = 10 << 20
+	}
+	rows := [][]string{{"", "time", "MB/s", "MB per CPU second", "peak memory"}}
+	for _, format := range []struct {
+		name, goaccess string
+		line           logLine
+	}{{"combined", "COMBINED", combinedLine}, {"JSON lines", "CADDY", caddyLine}} {
+		b.progress("usage: a log of %d MB, %s", size>>20, format.name)
+		if err := writeLog(log, size, format.line); err != nil {
+			return nil, err
+		}
+		usage := []string{b.signpost, "usage", definition, "--format", "json", "--log", log}
+		for _, contender := range []struct {
+			name string
+			args []string
+		}{
+			{"**Signpost**", usage},
+			{"**Signpost**, one core", append([]string{"taskset", "-c", "0"}, usage...)},
+			{"goaccess", []string{"goaccess", log, "--log-format=" + format.goaccess, "--no-progress", "-o", filepath.Join(b.dir, "report.json")}},
+			{"wc -l", []string{"wc", "-l", log}},
+		} {
+			if _, err := exec.LookPath(contender.args[0]); err != nil {
+				b.progress("%s is left out: on Debian, apt-get install %s", contender.name, contender.args[0])
+				continue
+			}
+			b.progress("usage: %s, %s", format.name, contender.name)
+			run, err := readLog(contender.args...)
+			if err != nil {
+				return nil, err
+			}
+			mb := float64(size) / 1e6
+			rows = append(rows, []string{format.name + ", " + contender.name, seconds(run.took.Seconds()), thousands(mb / run.took.Seconds()),
+				thousands(mb / max(run.processor.Seconds(), 0.01)), megabytes(run.memory)})
+		}
+	}
+	text := fmt.Sprintf("One log of %s MB for a service with %d endpoints, the fastest of up to three runs each; %s:\n\n%s",
+		thousands(float64(size>>20)), logEndpoints, machine(), markdown(rows))
+	return []section{{"usage", text}}, nil
+}
