@@ -36,6 +36,13 @@ type Change struct {
 	// Fingerprint identifies the change. It is the same whether definitions, manifests or directories are compared, for
 	// every host, and after reordering and unrelated edits.
 	Fingerprint string `json:"fingerprint"`
+
+	// Requests says how many requests the change concerns. Diff does not know that: nil means unknown.
+	*Requests
+
+	// Subject has the steps to what changed inside the endpoint: "context" and a key; or "modifier" and its id, then "param"
+	// and its key, then "option" and its value.
+	Subject []string `json:"-"`
 }
 
 // Level says how serious a change is.

@@ -374,6 +374,7 @@ func (d *differ) tell(level Level, rule string, at subject, old, new any, format
 		values = []string{identity(old), identity(new)}
 	}
 	c.Fingerprint = fingerprint(rule, version, d.endpoint, at.path, values...)
+	c.Subject = at.path
 	d.lower(&c)
 	if d.faulty(at, old) {
 		c.Message += "; OLD had an error here"

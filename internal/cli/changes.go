@@ -70,6 +70,7 @@ func groupChanges(changes []diff.AcceptedChange) []*changeGroup {
 			}
 		} else {
 			g.others++
+			g.Requests = g.Requests.Add(change.Requests)
 		}
 		if change.Version != "" && !slices.Contains(g.versions, change.Version) {
 			g.versions = append(g.versions, change.Version)
@@ -86,6 +87,14 @@ func (g *changeGroup) more() string {
 		return ""
 	}
 	return " and " + spell.Count(g.others, "other endpoint")
+}
+
+// message returns the message with the number of requests that it concerns, if that is known.
+func (g *changeGroup) message() string {
+	if g.Requests == nil {
+		return g.Message
+	}
+	return g.Message + ": " + g.Requests.String()
 }
 
 // why returns the reason for which the change is accepted, or "".
@@ -116,7 +125,7 @@ func printChanges(w io.Writer, changes []diff.AcceptedChange) {
 		if where != "" {
 			printf(w, "%s ", p.bold(where+":"))
 		}
-		printf(w, "%s %s\n", g.Message, p.dim("["+g.Rule+"]"))
+		printf(w, "%s %s\n", g.message(), p.dim("["+g.Rule+"]"))
 		if why := g.why(); why != "" {
 			printf(w, "  %s %s\n", p.dim("= reason:"), why)
 		}
@@ -153,7 +162,7 @@ func changesMarkdown(changes []diff.AcceptedChange, remarks []string, entries st
 		if level == string(diff.Breaking) {
 			level = "**" + level + "**"
 		}
-		message := markdownText(g.Message)
+		message := markdownText(g.message())
 		if why := g.why(); why != "" {
 			message += "<br>Reason: " + markdownText(why)
 		}

@@ -34,6 +34,7 @@ type diffFlags struct {
 	export   bool
 
 	registered []string
+	usage      []string
 }
 
 // ownFeatureFlags are the flags for diffFlags.own.
@@ -80,6 +81,7 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
 	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: that of the manifest, or each that a definition declares)")
 	cmd.Flags().BoolVar(&f.export, "export", false, "OLD is all that a studio has: compare what is on the hosts of NEW")
 	addRegisteredFlag(cmd, &f.registered)
+	cmd.Flags().StringSliceVar(&f.usage, "usage", nil, "usage file or access log: say how many requests each change concerns (repeatable)")
 	addFeatureFlag(cmd, &f.features)
 	addNamedFeatureFlag(cmd, &f.own[0], ownFeatureFlags[0], "enable a feature in OLD, instead of --feature (repeatable)")
 	addNamedFeatureFlag(cmd, &f.own[1], ownFeatureFlags[1], "enable a feature in NEW, instead of --feature (repeatable)")
@@ -256,6 +258,9 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 		return nil, nil, err
 	}
 	changes, err = c.compareSides(old, new, registered, f)
+	if err == nil && len(f.usage) > 0 {
+		err = c.joinUsage(ctx, withKeys(states(old.services), states(new.services)), versionsOf(registered), f.usage, changes)
+	}
 	return changes, remarks, err
 }
 
@@ -286,12 +291,10 @@ var remedies = map[diff.Undecided]string{
 // nothing if it is new.
 func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service, f diffFlags) (changes []diff.Change, err error) {
 	options := diff.Options{
-		Host: f.host, Export: f.export, Today: c.Today, Note: func(note string) { c.reportLines([]string{note}) },
+		Registered: versionsOf(registered), Host: f.host, Export: f.export, Today: c.Today,
+		Note: func(note string) { c.reportLines([]string{note}) },
 	}
-	for _, s := range registered {
-		options.Registered = append(options.Registered, s.State().Versions...)
-	}
-	before, after := old.states(), new.states()
+	before, after := states(old.services), states(new.services)
 	if old.directory() || new.directory() {
 		changes, err = options.Services(before, after)
 	} else {
@@ -304,13 +307,4 @@ func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service, f d
 		return nil, usageErrorf("%s and %s: %w: %s", old.name, new.name, err, remedies[undecided.What])
 	}
 	return changes, err
-}
-
-// states returns the services as signpost/diff compares them.
-func (s *diffSide) states() []signpost.Service {
-	var states []signpost.Service
-	for _, service := range s.services {
-		states = append(states, service.State())
-	}
-	return states
 }

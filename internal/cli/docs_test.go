@@ -62,6 +62,9 @@ func runPage(t *testing.T, page, text string) {
 	var term *terminal
 	open := func() *terminal {
 		if term == nil {
+			if strings.Contains(text, "\n$ nginx ") {
+				testkit.Find(t, "nginx", page)
+			}
 			term = newTerminal(t, buildsSomething.MatchString(text), page == buildPage)
 		}
 		return term
@@ -102,7 +105,7 @@ func TestCommandsPage(t *testing.T) {
 // TestDocsFlags checks every --flag and SIGNPOST_ variable in README and docs.
 func TestDocsFlags(t *testing.T) {
 	t.Parallel()
-	known := map[string]bool{"--help": true, "--server-side": true} // the latter is one of kubectl apply
+	known := map[string]bool{"--help": true, "--server-side": true, "--retry": true, "--retry-connrefused": true} // the latter is one of kubectl apply
 	for _, cmd := range (&CLI{}).Command().Commands() {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
 			known["--"+f.Name] = true

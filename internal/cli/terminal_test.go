@@ -101,6 +101,7 @@ func newTerminal(t *testing.T, inClone, builds bool) *terminal {
 	if inClone {
 		path = builtPath(t, builds)
 	}
+	path += fmt.Sprintf("%[2]c/usr/sbin%[2]c%[1]s", filepath.Join(testkit.Root(), "bin/programs/usr/sbin"), os.PathListSeparator) // nginx
 	// What a page builds comes from the build cache of the program, wherever the clone is, and is linked without symbols,
 	// which takes half the time.
 	term.shell.Env = append(os.Environ(), "GOFLAGS=-trimpath -vet=off '-ldflags=-s -w'", "CGO_ENABLED=0", "SIGNPOST_TIMEOUT="+testkit.Patience.String(),

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost"
+	"signpost/diff"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 	"signpost/internal/usage"
 )
 
@@ -94,7 +95,7 @@ func (c *CLI) usage(ctx context.Context, sources []string, f usageFlags) error {
 	return failure
 }
 
-// states returns the services as package usage takes them.
+// states returns the services as packages diff and usage take them.
 func states(services []*source.Service) []signpost.Service {
 	var all []signpost.Service
 	for _, s := range services {
@@ -105,7 +106,7 @@ func states(services []*source.Service) []signpost.Service {
 
 func versionsOf(services []*source.Service) []signpost.Version {
 	var all []signpost.Version
-	for _, s := range services {
+	for _, s := range states(services) {
 		all = append(all, s.Versions...)
 	}
 	return all
@@ -148,6 +149,47 @@ func (c *CLI) countUsage(ctx context.Context, services []signpost.Service, other
 	return counter.Usage(), failure
 }
 
+// joinUsage says for each change how many requests it concerns.
+func (c *CLI) joinUsage(ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string, changes []diff.Change) error {
+	counts, err := c.countUsage(ctx, services, others, logs)
+	if err != nil {
+		return fmt.Errorf("--usage: %w", err)
+	}
+	c.reportUnread(counts)
+	counts.Join(changes)
+	return nil
+}
+
+// withKeys returns the old state of services, with the keys that their endpoints declare in the new state as well: of a key
+// that becomes required, requests that lack it are to be counted.
+func withKeys(old, new []signpost.Service) []signpost.Service {
+	items := make(map[string][]signpost.ContextItem) // by path: one side may have its host filled in
+	for _, s := range new {
+		for _, v := range s.Versions {
+			for _, e := range v.Manifest.Endpoints {
+				path := signpost.CutURL(e.URL).Rest()
+				items[path] = append(items[path], e.ContextObj...)
+			}
+		}
+	}
+	for i, s := range old {
+		old[i].Versions = slices.Clone(s.Versions)
+		for j, v := range s.Versions {
+			m := signpost.NewManifest(v.Manifest.Endpoints...)
+			for k := range m.Endpoints {
+				e := &m.Endpoints[k]
+				for _, item := range items[signpost.CutURL(e.URL).Rest()] {
+					if !slices.ContainsFunc(e.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
+						e.ContextObj = append(e.ContextObj, item)
+					}
+				}
+			}
+			old[i].Versions[j].Manifest = m
+		}
+	}
+	return old
+}
+
 // progressInterval is how often the progress is shown.
 const progressInterval = 200 * time.Millisecond
 
@@ -181,7 +223,7 @@ func (p *progress) clear() {
 // reportUnread says what could not be read, with the first line for each reason.
 func (c *CLI) reportUnread(counts *usage.Usage) {
 	for _, reason := range slices.Sorted(maps.Keys(counts.Unread)) {
-		printf(c.Stderr, "%s not read: %s\n", thousands(counts.Unread[reason]), reason)
+		printf(c.Stderr, "%s not read: %s\n", spell.Thousands(counts.Unread[reason]), reason)
 		if first, known := counts.First[reason]; known {
 			printf(c.Stderr, "  such as %s:%d: %s\n", first.Log, first.Number, shorten(first.Masked, maxWidth/2))
 		}
@@ -233,7 +275,7 @@ func printUsage(w io.Writer, u *usage.Usage) {
 	table := [][3]string{{"requests", "endpoint", ""}}
 	var widths [3]int
 	for _, r := range rows {
-		table = append(table, [3]string{thousands(r.count) + " of " + thousands(r.of), r.where, r.what})
+		table = append(table, [3]string{spell.Thousands(r.count) + " of " + spell.Thousands(r.of), r.where, r.what})
 	}
 	for _, row := range table {
 		for i, cell := range row {
@@ -242,7 +284,7 @@ func printUsage(w io.Writer, u *usage.Usage) {
 	}
 	widths[2] = min(widths[2], maxWhat)
 	widths[1] = min(widths[1], maxWidth-widths[0]-widths[2]-4)
-	printf(w, "%s\n\n", strings.TrimSuffix(thousands(u.Requests)+" requests, "+u.Period(), ", "))
+	printf(w, "%s\n\n", strings.TrimSuffix(spell.Thousands(u.Requests)+" requests, "+u.Period(), ", "))
 	for _, row := range table {
 		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], shorten(row[1], widths[1]), shorten(row[2], widths[2]))
 		printf(w, "%s\n", strings.TrimRight(line, " "))
@@ -261,15 +303,15 @@ func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
 		add(used, 0, all, "requests")
 		return rows
 	}
-	add(used, e.Requests, all, "requests, %s with errors", thousands(e.Errors))
+	add(used, e.Requests, all, "requests, %s with errors", spell.Thousands(e.Errors))
 	for _, name := range slices.Sorted(maps.Keys(e.Keys)) {
 		switch k := e.Keys[name]; {
 		case k.Unseen > 0:
 			add(used, k.Unseen, e.Requests, "may have key %s, which is not in the URL", name)
 		case k.Required && k.Lacking() > 0:
-			add(lacksKey, k.Lacking(), e.Requests, "lack key %s, %s undefined", name, thousands(k.Undefined))
+			add(lacksKey, k.Lacking(), e.Requests, "lack key %s, %s undefined", name, spell.Thousands(k.Undefined))
 		default:
-			add(used, k.Present, e.Requests, "have key %s, %s undefined", name, thousands(k.Undefined))
+			add(used, k.Present, e.Requests, "have key %s, %s undefined", name, spell.Thousands(k.Undefined))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Params)) {
@@ -307,13 +349,4 @@ func shorten(text string, n int) string {
 	}
 	half := (n - 1) / 2
 	return string(runes[:n-1-half]) + "…" + string(runes[len(runes)-half:])
-}
-
-// thousands formats a number with commas.
-func thousands(n uint) string {
-	text := strconv.FormatUint(uint64(n), 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -26,6 +26,15 @@ func Count(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
+// Thousands formats a number with commas.
+func Thousands(n uint) string {
+	text := strconv.FormatUint(uint64(n), 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
 // maxLength is the longest name, in characters, to look for: names of fields, rules, features and options are far
 // shorter, and the work grows with the product of the two lengths.
 const maxLength = 64

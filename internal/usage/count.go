@@ -384,8 +384,10 @@ func (w *worker) add(u *Usage) {
 			w.Unmatched[Others] += n
 		}
 	}
+	counted := make(map[int]bool)
 	for _, e := range u.Endpoints {
 		number, known := w.declared[e.id()]
+		counted[number] = known || counted[number]
 		if !known {
 			w.Unread[unknownEndpoint] += e.Requests
 			continue
@@ -394,5 +396,8 @@ func (w *worker) add(u *Usage) {
 		for name, n := range e.Undeclared {
 			w.undeclared(&w.Endpoints[number], []byte(name), n)
 		}
+	}
+	for i := range w.Endpoints {
+		w.Endpoints[i].partial = w.Endpoints[i].partial || !counted[i] && u.Requests > 0
 	}
 }

@@ -63,6 +63,8 @@ type Endpoint struct {
 	sent   []sentKey       // the keys that are sent in the ctx parameter
 	unsent []*Key          // all others
 	fixed  map[string]bool // parameters that are part of the URL
+
+	partial bool // a usage file did not count it
 }
 
 // Key counts requests by what they had for a context key.
@@ -87,7 +89,8 @@ type Param struct {
 	Options map[string]uint `json:"options,omitempty"` // by declared value
 	Other   uint            `json:"other"`             // values that no option has
 
-	last uint // number of the last request that set it
+	last    uint // number of the last request that set it
+	partial bool // a usage file did not count it, or one of its options
 }
 
 // Period returns the days that the counts are from, such as 12–18 Nov, or "" if no log has times.
@@ -108,10 +111,13 @@ func (u *Usage) Period() string {
 	return from.Format(first) + " – " + to.Format(first)
 }
 
-// Days returns the number of days that the counts are from.
-func (u *Usage) Days() int {
-	from, _ := time.Parse(time.DateOnly, u.From)
+// days returns the number of days that the counts are from, or 0 if no log has times.
+func (u *Usage) days() int {
+	from, err := time.Parse(time.DateOnly, u.From)
 	to, _ := time.Parse(time.DateOnly, u.To)
+	if err != nil {
+		return 0
+	}
 	return int(to.Sub(from).Hours()/24) + 1
 }
 
@@ -160,6 +166,7 @@ func (e *Endpoint) id() [3]string { return [3]string{e.Service, e.Version, e.URL
 
 // add adds counts from a usage file. What the endpoint no longer declares is left out.
 func (e *Endpoint) add(more Endpoint) {
+	e.partial = e.partial || more.partial
 	e.Requests += more.Requests
 	e.Errors += more.Errors
 	for name, key := range e.Keys {
@@ -173,7 +180,14 @@ func (e *Endpoint) add(more Endpoint) {
 	for name, param := range e.Params {
 		p := more.Params[name]
 		if p == nil {
+			param.partial = param.partial || more.Requests > 0
 			continue
+		}
+		param.partial = param.partial || p.partial
+		for value := range param.Options {
+			if _, known := p.Options[value]; !known && more.Requests > 0 {
+				param.partial = true
+			}
 		}
 		param.Set += p.Set
 		param.Other += p.Other

@@ -1,0 +1,113 @@
+package usage
+
+import (
+	"signpost"
+	"signpost/diff"
+)
+
+// What requests that a change concerns do.
+const (
+	all     = ""
+	setting = "set it"
+	having  = "have it"
+	lacking = "came without it"
+)
+
+// concerns lists the rules whose changes concern requests.
+var concerns = map[string]string{
+	diff.ChangeServiceRemoved:  all,
+	diff.ChangeBasePath:        all,
+	diff.ChangeVersionRemoved:  all,
+	diff.ChangeEndpointRemoved: all,
+	diff.ChangeMethod:          all,
+	diff.ChangeMIMEType:        all,
+	diff.ChangeModifierRemoved: setting,
+	diff.ChangeParamKey:        setting,
+	diff.ChangeParamType:       setting,
+	diff.ChangeOptionRemoved:   setting,
+	diff.ChangeContextRemoved:  having,
+	diff.ChangeContextType:     having,
+	diff.ChangeContextMapper:   having,
+	diff.ChangeContextRequired: lacking,
+}
+
+// Join fills in how many requests each change concerns, as far as the counts tell: of an endpoint or more that goes, its
+// requests; of a parameter, an option or a key, those that have it; of a key that becomes required, those without it.
+func (u *Usage) Join(changes []diff.Change) {
+	for i := range changes {
+		c := &changes[i]
+		doing, known := concerns[c.Rule]
+		if !known {
+			continue
+		}
+		count, found := diff.Requests{Doing: doing, Period: u.Period(), Days: u.days()}, false
+		for _, e := range u.Endpoints {
+			inside := c.Endpoint == "" || e.URL == c.Endpoint || e.URL == c.Written
+			if !inside || differ(c.Service, e.Service) || differ(c.Version, e.Version) {
+				continue
+			}
+			n, ok := e.concerned(doing, c)
+			if !ok || e.partial {
+				found = false
+				break
+			}
+			found = true
+			count.Requests += n
+			count.Of += e.Requests
+		}
+		if found {
+			c.Requests = &count
+		}
+	}
+}
+
+// differ reports whether two names are known and not the same.
+func differ(a, b string) bool { return a != "" && b != "" && a != b }
+
+// concerned returns the number of requests that a change concerns.
+func (e *Endpoint) concerned(doing string, c *diff.Change) (n uint, ok bool) {
+	switch doing {
+	case all:
+		return e.Requests, true
+	case setting:
+		return e.setting(c)
+	}
+	if len(c.Subject) < 2 {
+		return 0, false
+	}
+	key := e.Keys[c.Subject[1]]
+	if key == nil || key.Present+key.Lacking() != e.Requests { // not in the URL, or a usage file did not count it
+		return 0, false
+	}
+	if doing == having {
+		return key.Present, true
+	}
+	return key.Lacking(), true
+}
+
+// setting returns the number of requests that set a modifier, a parameter or an option.
+func (e *Endpoint) setting(c *diff.Change) (n uint, ok bool) {
+	var names []string
+	if modifier, whole := c.Old.(signpost.Modifier); whole {
+		for _, p := range modifier.Params {
+			names = append(names, p.Key)
+		}
+	} else if len(c.Subject) > 3 {
+		names = c.Subject[3:4] // modifier, its id, param, its key
+	} else if key, isKey := c.Old.(string); isKey {
+		names = []string{key}
+	}
+	for _, name := range names {
+		p := e.Params[name]
+		if p == nil || p.partial {
+			return 0, false
+		}
+		ok = true
+		if option, isOption := c.Old.(signpost.Option); isOption {
+			n = p.Options[option.Value]
+		} else {
+			n = max(n, p.Set)
+		}
+	}
+	return n, ok
+}
