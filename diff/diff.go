@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"signpost"
@@ -113,9 +112,6 @@ func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Serv
 		return nil, err
 	}
 	d.rendered, d.reordered = p.rendered, p.reordered()
-	d.registrations = sync.OnceValues(func() (_, _ *registration) {
-		return register(p.before, oldState, nil), register(p.after, newState, nil)
-	})
 	moved := make(map[string]string) // base paths of added services, by their URLs
 	for _, c := range p.comparisons {
 		if c.old == nil {
@@ -144,6 +140,7 @@ func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Serv
 			d.compareService(*c.old, *c.new, p.host)
 		}
 		d.onEachHost(c.hosts, len(c.hosts), func() {
+			d.registerOn(c, p)
 			if d.publishedOn(c) {
 				for _, at := range c.slots {
 					d.compareVersion(at, c.old != nil)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"signpost"
 	"signpost/internal/spell"
@@ -166,17 +165,16 @@ func (d *differ) arrive(c *comparison, p *plan) {
 	if len(added) == 0 {
 		return
 	}
-	known := d.registrations
-	d.registrations = sync.OnceValues(func() (_, _ *registration) {
-		before := register(p.before, oldState, func(s *slot, host string) bool {
-			return !slices.Contains(c.slots, s) || !slices.Contains(added, host)
-		})
-		_, after := known()
-		return before, after
-	})
+	isOn := func(hosts signpost.Hosts) func(*slot, string) bool {
+		return func(s *slot, name string) bool { return !slices.Contains(c.slots, s) || hosts.Has(name) }
+	}
+	registrations := [2]*registration{
+		register(p.before, oldState, isOn(c.old.Hosts)), register(p.after, newState, isOn(c.declared())),
+	}
 	before := d.changes
 	d.changes = nil
 	d.onEachHost(added, len(c.hosts), func() {
+		d.registrations = func() (_, _ *registration) { return registrations[0], registrations[1] }
 		for _, at := range c.slots {
 			d.slot = at
 			if at.new != nil {
@@ -184,7 +182,6 @@ func (d *differ) arrive(c *comparison, p *plan) {
 			}
 		}
 	})
-	d.registrations = known
 	for _, change := range d.changes {
 		same := func(c Change) bool { return c.Fingerprint == change.Fingerprint && c.Endpoint == change.Endpoint }
 		if !slices.ContainsFunc(before, same) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"signpost"
 	"signpost/internal/spell"
@@ -27,8 +28,20 @@ type owner struct {
 	url  string // rendered, as it is compared
 }
 
-// register indexes a state of the given slots, on those hosts that on returns true for; nil means all of them. Ties go to
-// the endpoint that was registered first, as in package match.
+// registerOn makes d.registrations what a studio has that registers a service on the current host. Others are on all of
+// their hosts.
+func (d *differ) registerOn(c *comparison, p *plan) {
+	current := d.host
+	on := func(s *slot, host string) bool {
+		return host == current || !slices.Contains(c.slots, s) || !slices.Contains(s.hosts, current)
+	}
+	d.registrations = sync.OnceValues(func() (_, _ *registration) {
+		return register(p.before, oldState, on), register(p.after, newState, on)
+	})
+}
+
+// register indexes a state of the given slots, on those hosts that on returns true for. Ties go to the endpoint that was
+// registered first, as in package match.
 func register(slots []*slot, state func(*slot) *signpost.Version, on func(*slot, string) bool) *registration {
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
@@ -36,7 +49,7 @@ func register(slots []*slot, state func(*slot) *signpost.Version, on func(*slot,
 		endpoints := state(s).Manifest.Endpoints
 		for i := range endpoints {
 			for _, host := range s.hosts {
-				if on != nil && !on(s, host) {
+				if !on(s, host) {
 					continue
 				}
 				url := fill(endpoints[i].URL, host)
@@ -139,19 +152,18 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 		}
 	}
 	for _, g := range groups {
-		was, at, from := d.showFrom(g.from[0]), g.subject(), d.describe(g, at)
-		if at.host = d.meetingHost(g.from[0], to); at.host != "" {
-			from += ", on " + at.host
-		}
+		was, about := d.showFrom(g.from[0]), g.subject()
+		about.host = d.meetingHost(g.from[0], to)
+		from := d.describe(g, at, about.host)
 		var texts []string
 		for _, one := range g.harm {
 			texts = append(texts, one.text)
 		}
 		if g.harm[0].what == keyLost {
-			d.add(ChangeContextShadowed, at, lostKeys{was, texts}, nil,
+			d.add(ChangeContextShadowed, about, lostKeys{was, texts}, nil,
 				"takes feeds over from %s; lost context keys: %s", from, spell.Quoted(texts))
 		} else {
-			d.add(ChangeFeedsTakenOver, at, settingsOf(was, g.from[0].was), settingsOf(d.show(to.URL), &to),
+			d.add(ChangeFeedsTakenOver, about, settingsOf(was, g.from[0].was), settingsOf(d.show(to.URL), &to),
 				"takes feeds over from %s: %s", from, strings.Join(texts, "; "))
 		}
 	}
@@ -184,8 +196,9 @@ func (d *differ) showFrom(h handover) string {
 	return h.was.URL
 }
 
-// describe names the first endpoint of a group, which loses feeds to one at a slot, and counts the rest.
-func (d *differ) describe(g *handoverGroup, at *slot) string {
+// describe names the first endpoint of a group, which loses feeds to one at a slot, and counts the rest. on is the host on
+// which alone it does, or "".
+func (d *differ) describe(g *handoverGroup, at *slot, on string) string {
 	first := g.from[0]
 	text := strconv.Quote(d.showFrom(first))
 	if s := first.from.slot; s != at {
@@ -204,7 +217,14 @@ func (d *differ) describe(g *handoverGroup, at *slot) string {
 		text += " and " + spell.Count(others, "other endpoint")
 	}
 	if !first.feed.All {
-		text += fmt.Sprintf(", such as %q", d.showFeed(first))
+		feed := signpost.CutURL(first.feed.URL)
+		if written := signpost.CutURL(first.was.URL); !d.rendered && on == "" && written.HasHostPlaceholder() {
+			feed = feed.WithAuthority(written.Authority())
+		}
+		text += fmt.Sprintf(", such as %q", feed)
+	}
+	if on != "" {
+		text += ", on " + on
 	}
 	return text
 }
@@ -215,15 +235,6 @@ func (d *differ) meetingHost(h handover, to signpost.Endpoint) string {
 		return ""
 	}
 	return hostname(to.URL)
-}
-
-// showFeed returns the example of a handover as changes show it: on the host as the endpoint is written that loses it.
-func (d *differ) showFeed(h handover) string {
-	u := signpost.CutURL(h.feed.URL)
-	if written := signpost.CutURL(h.was.URL); !d.rendered && written.HasHostPlaceholder() {
-		return u.WithAuthority(written.Authority()).String()
-	}
-	return u.String()
 }
 
 // difference is something that breaks for feeds when a different endpoint answers for them.

@@ -1,0 +1,260 @@
+package diff_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"signpost"
+	"signpost/diff"
+	"signpost/match"
+)
+
+// The oracle renders everything that is registered, before and after, for every host that matters, and compares what each
+// feed gets: its endpoint, method, content type and keys. It knows nothing of how diff finds that out.
+
+// unknownHost is the host of everything that declares none.
+const unknownHost = "x.example"
+
+// world is what is registered in a studio that got its manifests from one host.
+type world struct {
+	name          string
+	before, after []signpost.Version  // rendered
+	written       map[string][]string // URLs as definitions have them
+}
+
+// situation is a change of a service beside another one.
+type situation struct {
+	old, new signpost.Service
+	other    signpost.Version
+}
+
+// worlds returns the worlds in which a change of definitions is seen.
+func (s situation) worlds() []world {
+	hosts := slices.Concat(s.old.Hosts, s.new.Hosts)
+	if len(hosts) == 0 || len(s.other.Hosts) == 0 && len(s.other.Manifest.Endpoints) > 0 {
+		hosts = append(hosts, unknownHost)
+	}
+	slices.Sort(hosts)
+	var all []world
+	for _, host := range slices.Compact(hosts) {
+		w := world{name: host, written: make(map[string][]string)}
+		w.before, w.after = w.render(s.old.Versions, host), w.render(s.new.Versions, host)
+		w.addOther(s.other, unknownHost)
+		all = append(all, w)
+	}
+	if len(s.old.Hosts) > 0 && len(s.new.Hosts) > 0 { // a studio that has it from all hosts, and gets it from those that came, too
+		w := world{name: s.new.Hosts[0], written: make(map[string][]string)}
+		w.before = w.render(s.old.Versions, s.old.Hosts...)
+		w.after = w.render(s.new.Versions, slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.old.Hosts, s.new.Hosts))))...)
+		w.addOther(s.other, unknownHost)
+		all = append(all, w)
+	}
+	return all
+}
+
+// addOther registers the other service: on its hosts, and on one that nobody knows.
+func (w *world) addOther(other signpost.Version, unknown string) {
+	hosts := append(slices.Clone(other.Hosts), unknown)
+	if len(other.Hosts) > 0 && unknown != unknownHost {
+		hosts = other.Hosts
+	}
+	others := w.render([]signpost.Version{other}, hosts...)
+	w.before, w.after = append(w.before, others...), append(w.after, others...)
+}
+
+// render fills in each of the hosts. Of two URLs that match equally well, the one that comes first in its file answers.
+func (w *world) render(versions []signpost.Version, hosts ...string) []signpost.Version {
+	versions = cloneVersions(versions)
+	for i, v := range versions {
+		versions[i].Manifest.Endpoints = nil
+		for _, e := range v.Manifest.Endpoints {
+			written := e.URL
+			for j, host := range hosts {
+				e.URL = strings.ReplaceAll(written, signpost.HostPlaceholder, host)
+				if e.URL != written || j == 0 {
+					w.written[e.URL] = append(w.written[e.URL], e.URL, written)
+					versions[i].Manifest.Endpoints = append(versions[i].Manifest.Endpoints, e)
+				}
+			}
+		}
+	}
+	return versions
+}
+
+// collides reports whether a version has a URL twice, which no host can serve.
+func collides(versions []signpost.Version) bool {
+	for _, v := range versions {
+		seen := make(map[string]bool)
+		for _, e := range v.Manifest.Endpoints {
+			if seen[e.URL] {
+				return true
+			}
+			seen[e.URL] = true
+		}
+	}
+	return false
+}
+
+const otherSource = "other.yaml"
+
+// judge checks that a breaking change is about each feed of the world that breaks, and that every takeover is true of a feed
+// in one of the worlds. It returns the number of feeds that break.
+func (w *world) judge(t testing.TB, changes []diff.Change, explain string) (brokenFeeds int) {
+	t.Helper()
+	before, after := match.NewIndex(w.before...), match.NewIndex(w.after...)
+	about := func(m match.Match) bool {
+		return slices.ContainsFunc(changes, func(c diff.Change) bool {
+			whole := c.Rule == diff.ChangeVersionRemoved && c.Version == m.Version || c.Rule == diff.ChangeHost
+			return c.Level == diff.Breaking && (whole || c.Version == m.Version && slices.Contains(w.written[m.Endpoint], c.Endpoint))
+		})
+	}
+	for _, feed := range feedsOf(slices.Concat(w.before, w.after)) {
+		was, ok := before.Match(feed)
+		is, answered := after.Match(feed)
+		if what := broken(was, is, w.after); ok && what != "" {
+			brokenFeeds++
+			if !about(was) && (!answered || !about(is)) {
+				t.Fatalf("%s on %s: %s, and no breaking change says so\n%s\n%s", feed, w.name, what, explain, jsonOf(t, changes))
+			}
+		}
+	}
+	return brokenFeeds
+}
+
+// wantTrue checks that the feeds of a takeover exist in one of the worlds, and break there.
+func wantTrue(t testing.TB, worlds []world, changes []diff.Change, explain string) {
+	t.Helper()
+	for _, c := range changes {
+		if c.Rule != diff.ChangeFeedsTakenOver && c.Rule != diff.ChangeContextShadowed {
+			continue
+		}
+		feed := c.Endpoint
+		if example := suchAs.FindStringSubmatch(c.Message); example != nil {
+			feed = example[1]
+		}
+		holds := slices.ContainsFunc(worlds, func(w world) bool {
+			feed := strings.ReplaceAll(strings.ReplaceAll(feed, signpost.HostPlaceholder, cmp.Or(c.Host, w.name)), "…", "7")
+			feed = placeholder.ReplaceAllString(feed, "7")
+			was, ok := match.NewIndex(w.before...).Match(feed)
+			is, _ := match.NewIndex(w.after...).Match(feed)
+			return ok && is.Version == c.Version && slices.Contains(w.written[is.Endpoint], c.Endpoint) && broken(was, is, w.after) != ""
+		})
+		if !holds {
+			t.Fatalf("%s: %s, which is so in no world\n%s", c.Endpoint, c.Message, explain)
+		}
+	}
+}
+
+// someHosts returns a random list of hosts to declare, or none.
+func someHosts(random *rand.Rand) signpost.Hosts {
+	return []signpost.Hosts{nil, {"a.example"}, {"b.example"}, {"a.example", "b.example"}}[random.IntN(4)]
+}
+
+// spread puts the endpoints of versions on {{host}}, on hosts that may be declared, and on that of somebody else.
+func spread(random *rand.Rand, versions []signpost.Version) []signpost.Version {
+	origins := []string{"{{host}}", "{{host}}", "a.example", "b.example", "partner.example"}
+	for _, v := range versions {
+		for i, e := range v.Manifest.Endpoints {
+			if strings.HasPrefix(e.URL, "https://h.example") {
+				v.Manifest.Endpoints[i].URL = strings.Replace(e.URL, "h.example", origins[random.IntN(len(origins))], 1)
+			}
+		}
+	}
+	return versions
+}
+
+// someSituation returns a random service, a change of it, and something beside it.
+func someSituation(random *rand.Rand) situation {
+	s := situation{}
+	s.old = signpost.Service{Versions: spread(random, overlapping(random)), Hosts: someHosts(random)}
+	s.new = signpost.Service{Versions: cloneVersions(s.old.Versions), Hosts: s.old.Hosts}
+	for range 1 + random.IntN(3) {
+		s.new.Versions = spread(random, edit(random, s.new.Versions))
+	}
+	if random.IntN(4) == 0 {
+		s.new.Hosts = someHosts(random)
+	}
+	if random.IntN(2) == 0 {
+		s.other = spread(random, overlapping(random))[0]
+		s.other.Name, s.other.Source, s.other.Hosts = "v9", otherSource, someHosts(random)
+	}
+	return s
+}
+
+// wantTruth compares a situation as definitions, as a manifest and a definition, and as two manifests.
+func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
+	t.Helper()
+	s := someSituation(random)
+	var others []signpost.Version
+	if len(s.other.Manifest.Endpoints) > 0 {
+		others = append(others, s.other)
+	}
+	worlds := s.worlds()
+	if slices.ContainsFunc(worlds, func(w world) bool { return collides(w.before) || collides(w.after) }) {
+		return feeds // an error of lint, or no manifest
+	}
+	explain := fmt.Sprintf("from %q %s\nto   %q %s\nbeside %q %s", s.old.Hosts, jsonOf(t, s.old.Versions), s.new.Hosts, jsonOf(t, s.new.Versions), s.other.Hosts, jsonOf(t, others))
+	changes := compare(s.old, s.new, others...)
+	for _, w := range worlds {
+		feeds[0] += w.judge(t, changes, "definitions\n"+explain)
+	}
+	wantTrue(t, worlds, changes, explain)
+
+	// The manifest of the first version before, and the definition after.
+	host := []string{"a.example", "b.example"}[random.IntN(2)]
+	w := world{name: host, written: make(map[string][]string)}
+	w.before, w.after = w.render(s.old.Versions[:1], host), w.render(s.new.Versions, host)
+	manifest := signpost.Service{Served: true, Host: host, Versions: cloneVersions(w.before)}
+	rendered := signpost.Service{Served: true, Host: host, Versions: cloneVersions(w.after[:1])}
+	w.addOther(s.other, host)
+	if collides(w.before) || collides(w.after) {
+		return feeds
+	}
+	options := diff.Options{Registered: others, Host: host}
+	changes, err := options.Diff(manifest, s.new)
+	if err != nil {
+		t.Fatal(err)
+	}
+	feeds[1] = w.judge(t, changes, "a manifest for "+host+"\n"+explain)
+	wantTrue(t, []world{w}, changes, explain)
+
+	// Two manifests, the second one perhaps for another host.
+	two := world{name: host, written: make(map[string][]string)}
+	if random.IntN(2) == 0 {
+		for i, e := range rendered.Versions[0].Manifest.Endpoints {
+			rendered.Versions[0].Manifest.Endpoints[i].URL = strings.Replace(e.URL, "://"+host, "://moved.example", 1)
+		}
+	}
+	two.before, two.after = two.render(manifest.Versions, host), two.render(rendered.Versions, host)
+	changes, err = diff.Diff(manifest, rendered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	feeds[2] = two.judge(t, changes, "two manifests for "+host+"\n"+explain)
+	return feeds
+}
+
+func TestOracle(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	var feeds [3]int
+	for range 100 { // FuzzOracle asks for more
+		for i, n := range wantTruth(t, random) {
+			feeds[i] += n
+		}
+	}
+	for i, n := range feeds {
+		if n < 1000 {
+			t.Errorf("only %d feeds broke in comparison %d", n, i)
+		}
+	}
+}
+
+// FuzzOracle looks for services and edits that the test above does not generate.
+func FuzzOracle(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	f.Fuzz(func(t *testing.T, a, b uint64) { wantTruth(t, rand.New(rand.NewPCG(a, b))) })
+}
