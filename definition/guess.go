@@ -35,6 +35,11 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, v *fields.Value, what
 		n.Rename(f.Key, word)
 		return
 	}
+	if v == fields.Definition && f.Key.Text == "endpoints" {
+		d.add(RuleUnknownField, "endpoints belong to a version: versions: {v1: {endpoints: {…}}}", f.Key, "%s", message)
+		d.unread = true
+		return
+	}
 	meant := d.unknown(RuleUnknownField, f.Key, names, message)
 	if key, _ := n.Field(meant); meant == "" {
 		d.unread = true

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -15,41 +14,101 @@ import (
 // formats, too.
 var marks = []string{"versions", "base_path", "context_keys"}
 
-// isMark reports whether a top-level field makes a file a definition: it is one of marks, or close to versions. A version
-// that is not an object is that of something else.
-func isMark(name string, object bool) bool {
-	return slices.Contains(marks, name) || spell.Nearest(name, []string{"versions"}) != "" && (object || name != "version")
+// IsDefinition reports whether a file found in a directory is meant as a definition, even if a bad one: it is empty, which
+// truncation may have done; a field at its top is one of marks, in any case and however it is misspelt as YAML; or its text
+// has mime_type together with endpoints or {{host}}, and it is not a manifest, an OpenAPI document, a JSON Schema, a usage
+// file or a Kubernetes manifest. The name is that of the file, as for [Parse].
+func IsDefinition(name string, text []byte) bool {
+	if decoded, ok := tree.DecodeUTF16(text); ok {
+		text = decoded
+	}
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(tree.ByteOrderMark)))
+	top := topFields(name, text)
+	has := func(part string) bool { return bytes.Contains(text, []byte(part)) }
+	switch {
+	case len(text) == 0 || slices.ContainsFunc(top, isMark):
+		return true
+	case leftAlone(top, text):
+		return false
+	}
+	return has("mime_type") && (has("endpoints") || has("{{host}}"))
+}
+
+func isMark(field string) bool { return slices.Contains(marks, strings.ToLower(field)) }
+
+// leftAlone reports whether the fields at the top are those of another format that may have the words of a definition.
+func leftAlone(top []string, text []byte) bool {
+	has := func(field string) bool { return slices.Contains(top, field) }
+	isServed := isFlow(text) || !bytes.Contains(text, []byte("{{host}}")) // otherwise, a definition lacks its versions
+	return has("openapi") || has("swagger") || has("signpost_usage") || has("apiVersion") && has("kind") || has("endpoints") && isServed ||
+		has("$defs") || has("properties") || has("$schema") && bytes.Contains(text, []byte("json-schema.org/"))
 }
 
 var (
 	// preamble matches the comments, directives and separators in front of YAML.
 	preamble = regexp.MustCompile(`^(?:[ \t]*(?:(?:#|%|---).*)?\r?\n)*`)
 
-	// blockField matches a top-level field of block YAML, and whether its value is on the same line. Unlike parsing, this
-	// also recognises a definition with a syntax error.
-	blockField = regexp.MustCompile(`^["']?([A-Za-z_]+)["']?[ \t]*:(?:[ \t]+([^\s#{])|\s|$)`)
+	// blockField matches a line of block YAML that has a key, or nothing but a word, in any quotes: its indentation with a
+	// dash, the key, and its value.
+	blockField = regexp.MustCompile(`^([\s\p{Z}]*)([-–—][\s\p{Z}]*)?["'“”„‘’]?([$\pL_][\pL\pN_.-]*)["'“”„‘’]?\s*(?:[:：]\s*(.*)|(?:#.*)?)$`)
 
-	// flowField matches a field of a flow mapping or of broken JSON, on any level.
-	flowField = regexp.MustCompile(`["'{,\s](` + strings.Join(marks, "|") + `)["']?\s*:`)
+	// flowField matches a key in a flow mapping or in broken JSON.
+	flowField = regexp.MustCompile(`["'“”„{,\s]([$\pL_]+)["'“”]?\s*:`)
 )
 
-// IsDefinition reports whether a file found in a directory is a definition, even if a bad one. An empty file counts as
-// one, because it may have been truncated. The name is that of the file, as for [Parse].
-func IsDefinition(name string, text []byte) bool {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(tree.ByteOrderMark)))
-	if len(text) == 0 {
-		return true
-	}
-	if bytes.HasPrefix(text[len(preamble.Find(text)):], []byte("{")) {
+// isFlow reports whether a text is JSON or a flow mapping.
+func isFlow(text []byte) bool { return bytes.HasPrefix(text[len(preamble.Find(text)):], []byte("{")) }
+
+// topFields returns the fields at the top of a text. Unlike parsing, this also finds those of a text with a syntax error, for
+// example one whose fields are indented by one space too many.
+func topFields(name string, text []byte) []string {
+	var fields []string
+	if isFlow(text) {
 		doc := tree.Parse(text, isJSON(name, text))
-		return doc.Failed && flowField.Match(text) || doc.Root != nil && formatOf(doc.Root) == nil
+		if doc.Root != nil {
+			for _, f := range doc.Root.Fields {
+				fields = append(fields, f.Key.Text)
+			}
+			return fields
+		}
+		const most = 100 // broken texts have their marks near the top
+		for _, match := range flowField.FindAllSubmatchIndex(text, most) {
+			if open := tree.Open(string(text[:match[2]])); len(open) <= 2 { // the brace, and a quote
+				fields = append(fields, string(text[match[2]:match[3]]))
+			}
+		}
+		return fields
 	}
-	for line := range bytes.Lines(text) {
-		if match := blockField.FindSubmatch(line); match != nil && isMark(string(match[1]), match[2] == nil) {
-			return true
+	inner, parent := -1, -1 // indentation of what is inside the last field, and of that field if its first line is to come
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, " \t\r\n")
+		content := strings.TrimLeft(line, " \t-")
+		if content == "" || content[0] == '#' {
+			continue
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " \t"))
+		if parent >= 0 && indent > parent {
+			inner = indent
+		}
+		parent = -1
+		if inner >= 0 && indent >= inner {
+			continue
+		}
+		inner = -1
+		match := blockField.FindStringSubmatch(line)
+		if match == nil {
+			continue
+		}
+		fields = append(fields, match[3])
+		value := match[4]
+		switch {
+		case match[2] != "": // the rest of a list item
+			inner = len(match[1]) + len(match[2])
+		case value == "" || strings.Contains("|>&!#", value[:1]), strings.Contains("{[", value[:1]) && !strings.HasSuffix(value, "}") && !strings.HasSuffix(value, "]"):
+			parent = indent
 		}
 	}
-	return false
+	return fields
 }
 
 // format is a format that users confuse with a definition.
@@ -59,38 +118,31 @@ type format struct{ name, hint string }
 var formats = map[string]format{
 	"openapi":      {"an OpenAPI document", "signpost import makes a definition from it"},
 	"swagger":      {"an OpenAPI document", "convert it to OpenAPI 3; then signpost import makes a definition from it"},
-	"endpoints":    {"a manifest", "signpost diff, match and check read manifests; a definition has its endpoints under versions: and v1:"},
+	"endpoints":    {"a manifest", "signpost import makes a definition from it; signpost diff, match and check read it as it is"},
 	"dependencies": {"a package.json", ""}, "devDependencies": {"a package.json", ""}, "scripts": {"a package.json", ""},
-	"services":   {"a Compose file", ""},
-	"apiVersion": {"a Kubernetes manifest", ""},
+	"services":       {"a Compose file", ""},
+	"apiVersion":     {"a Kubernetes manifest", ""},
+	"signpost_usage": {"a usage file", "signpost diff --usage reads it"},
 }
 
 var unknownFormat = format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
 
-// formatOf returns the format of a file that is not a definition, and nil if it is one.
-func formatOf(root *tree.Node) *format {
-	is := &unknownFormat
-	for _, f := range root.Fields {
-		if isMark(f.Key.Text, f.Value.Kind == tree.Object) {
-			return nil
-		}
-		if known, ok := formats[f.Key.Text]; ok && is == &unknownFormat {
-			is = &known
-		}
-	}
-	return is
-}
-
-// unlike returns the format of a file that is not meant as a definition, such as a page of text or a binary, or nil.
+// unlike returns the format of a named file that is not meant as a definition, such as a page of text or a binary, or nil.
 func unlike(name string, doc *tree.Document) *format {
-	if doc.Root != nil {
-		return formatOf(doc.Root)
-	}
 	extension := strings.ToLower(filepath.Ext(name))
 	page := slices.Contains([]string{".md", ".rst", ".txt", ".html"}, extension) // it may show a definition
 	tried := slices.Contains([]string{".yaml", ".yml", ".json"}, extension) && !bytes.Contains(doc.Text, []byte{0})
-	if !doc.Failed || tried || !page && IsDefinition(name, doc.Text) {
+	switch {
+	case doc.Root == nil && (!doc.Failed || tried): // its error says more
 		return nil
+	case !page && IsDefinition(name, doc.Text):
+		return nil
+	case doc.Root != nil:
+		for _, f := range doc.Root.Fields {
+			if known, ok := formats[f.Key.Text]; ok {
+				return &known
+			}
+		}
 	}
 	return &unknownFormat
 }

@@ -25,6 +25,7 @@ type document struct {
 	tree func() *tree.Document   // the parsed text
 	file func() *definition.File // the text as a definition
 	last *document               // the last version that parsed, if this one does not
+	was  bool                    // an earlier version was a definition, so this one is meant as one
 }
 
 // newDocument returns a document. A byte order mark is not part of the text, for editors as for the tree.
@@ -38,7 +39,7 @@ func newDocument(uri string, version int, text string) *document {
 
 // edit returns the document with the changes applied in order.
 func (d *document) edit(version int, changes []contentChange) *document {
-	last := d.parsed()
+	last, was := d.parsed(), d.definition() != nil
 	if last != nil {
 		last.last = nil // it parsed, so what came before is never asked for
 	}
@@ -51,7 +52,7 @@ func (d *document) edit(version int, changes []contentChange) *document {
 		}
 		d = newDocument(d.uri, version, text)
 	}
-	d.last = last
+	d.last, d.was = last, was
 	return d
 }
 
@@ -72,7 +73,7 @@ func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path)
 // definition returns the document as a definition, or nil if it is something else: editors open all kinds of YAML and
 // JSON.
 func (d *document) definition() *definition.File {
-	if !isDefinition(d.name(), []byte(d.text)) {
+	if !d.was && !isDefinition(d.name(), []byte(d.text)) {
 		return nil
 	}
 	return d.file()

@@ -38,8 +38,12 @@ func TestDiagnosticsFollowTheText(t *testing.T) {
 	e.change(path, 3, contentChange{Text: "versions:\n  v1:\n"}, contentChange{Range: &span{position{2, 0}, position{2, 0}}, Text: "    endpoint: {}\n"})
 	e.change(path, 4)
 	expect(4, "{1 2}-{1 4} 2 no-endpoints[]\n{2 4}-{2 12} 1 unknown-field[]\n")
+	e.change(path, 5, contentChange{Text: "openapi: 3.1.0\n"}) // it was a definition, and stays one until it is closed
+	expect(5, "{0 0}-{0 1} 1 not-a-definition[]\n")
 	e.notify("textDocument/didClose", placeParams{TextDocument: documentID{uriOf(path)}})
 	expect(0, "")
+	e.open(path, "openapi: 3.1.0\n")
+	expect(1, "")
 }
 
 func TestDiagnosticsOfOtherFiles(t *testing.T) {

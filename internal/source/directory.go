@@ -194,21 +194,35 @@ func (r *Reader) readFiles(name string) ([]Document, error) {
 	return documents, nil
 }
 
-// keepDefinitions drops documents that are not definitions, unless they were named by themselves, with a note for each.
+// keepDefinitions drops documents that are not definitions, unless they were named by themselves, with one note about all
+// of them.
 func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
+	var others []string
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
 		if d.named || definition.IsDefinition(d.Name, d.Text) || r.Manifests && isManifest(d.Text) {
 			return false
 		}
-		if r.Note != nil {
-			r.Note(skippedNote(d.Name))
-		}
+		others = append(others, d.Name)
 		return true
 	})
+	if r.Note != nil && len(others) > 0 {
+		r.Note(skippedNote(others...))
+	}
 	if len(documents) == 0 {
 		return nil, errNoDefinitions
 	}
 	return documents, nil
 }
 
-func skippedNote(name string) string { return fmt.Sprintf("skipped %s: not a definition", name) }
+// skippedNote counts the files of a directory that are not definitions, and names the first ones.
+func skippedNote(names ...string) string {
+	if len(names) == 1 {
+		return fmt.Sprintf("skipped %s: not a definition", names[0])
+	}
+	const named = 3
+	list := strings.Join(names[:min(len(names), named)], ", ")
+	if more := len(names) - named; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("skipped %d files that are not definitions: %s", len(names), list)
+}

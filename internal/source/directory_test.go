@@ -73,7 +73,7 @@ func TestReadDirectory(t *testing.T) {
 	if name := documents[2].Name; name != filepath.Join(dir, "a/deep/er/media.json") {
 		t.Errorf("its name is %s", name)
 	}
-	wantNotes := []string{"skipped docker-compose.yml: not a definition", "skipped package.json: not a definition", "skipped saved/manifest.json: not a definition"}
+	wantNotes := []string{"skipped 3 files that are not definitions: docker-compose.yml, package.json, saved/manifest.json"}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}

@@ -121,7 +121,8 @@ type Reader struct {
 	// Patterns makes a path stand for everything that matches it, as [filepath.Glob] has it.
 	Patterns bool
 
-	// Note is called for each file in a directory that is skipped because it is not a definition. It may be nil.
+	// Note is called with a line about the files in a directory that are skipped because they are not definitions. It may be
+	// nil.
 	Note func(message string)
 
 	stdinRead bool

@@ -4,7 +4,10 @@ package tree
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -178,10 +181,16 @@ func Parse(text []byte, json bool) *Document {
 	if large {
 		text = nil // too large to quote
 	}
+	decoded, wide := DecodeUTF16(text)
+	if wide {
+		text = decoded // to quote it
+	}
 	d := Positions(text, json)
 	switch {
 	case large:
 		d.tooLarge(0, "the file is larger than %d MiB", MaxSize>>20)
+	case wide:
+		d.syntax(0, 0, "save it as UTF-8; in Windows PowerShell, write it with Out-File -Encoding utf8", "the file is UTF-16")
 	case !utf8.Valid(d.Text):
 		at := bytes.IndexRune(d.Text, utf8.RuneError)
 		d.syntax(at, at+1, "save the file as UTF-8", "the file is not UTF-8 text")
@@ -194,6 +203,38 @@ func Parse(text []byte, json bool) *Document {
 		d.Root = nil
 	}
 	return d
+}
+
+// DecodeUTF16 returns a text that is UTF-16 as UTF-8, and whether it is: it begins with a byte order mark, or every other
+// byte of its beginning is zero.
+func DecodeUTF16(text []byte) ([]byte, bool) {
+	order := binary.ByteOrder(binary.LittleEndian)
+	const looked = 8
+	switch beginning := text[:min(len(text), looked)&^1]; {
+	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
+	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	case len(beginning) == looked && zeros(beginning, 1) && !zeros(beginning, 0):
+	case len(beginning) == looked && zeros(beginning, 0) && !zeros(beginning, 1):
+		order = binary.BigEndian
+	default:
+		return nil, false
+	}
+	units := make([]uint16, len(text)/2)
+	for i := range units {
+		units[i] = order.Uint16(text[2*i:])
+	}
+	return []byte(strings.TrimPrefix(string(utf16.Decode(units)), ByteOrderMark)), true
+}
+
+// zeros reports whether every other byte is zero.
+func zeros(text []byte, from int) bool {
+	for i := from; i < len(text); i += 2 {
+		if text[i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Positions returns a document that only converts positions; the text is not parsed.
