@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"signpost/internal/spell"
 )
@@ -126,6 +127,9 @@ func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool 
 	f := v.add(c.rule, "", path.then(more...), `%s %q is not %s or %q`, c.what, value, spell.Quoted(c.known[:last]), c.known[last])
 	if i := slices.IndexFunc(c.known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 {
 		f.Hint, f.Replacement = c.write+c.known[i], c.known[i]
+	} else if i := strings.IndexFunc(value, func(r rune) bool { return r > '~' }); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(value[i:])
+		f.Hint = fmt.Sprintf("%q is U+%04X, which only looks like a Latin letter, if at all", string(r), r)
 	}
 	return false
 }

@@ -14,7 +14,7 @@ import (
 
 // TestFix shows what is wrong with a changed definition, the lines that fixes write, and what is left then.
 func TestFix(t *testing.T) {
-	fixable := testkit.Variants(t, "testdata/mistakes.txtar")[0].Text
+	fixable := testkit.Variants(t, "../testdata/mistakes/values.txtar")[0].Text
 	testkit.Cases(t, "testdata/fixes.golden", func(input string) string {
 		name, text := "f.json", input
 		if input[0] != '{' {

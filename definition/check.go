@@ -39,6 +39,15 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 	if !d.served {
 		d.dedented(n, v)
 		d.bareURLs(n, v, what)
+		switch {
+		case v.Type == fields.Object && v.What == "endpoint":
+			d.operation(n)
+		case v.Type == fields.List && v.Each.What == "option":
+			d.listOfTexts(n)
+		}
+	}
+	if d.broken[n] {
+		return
 	}
 	for _, item := range n.Items {
 		d.check(item, v.Each, v.Each.What)
@@ -116,7 +125,9 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 			f.Fix = d.replacement(n, lower == "true")
 		}
 	case n.Kind == tree.Null:
-		f.Hint = "give it a value"
+		f.Hint = d.swallowed(n)
+	case v.Fields != nil && n.Kind == tree.String && strings.Count(n.Text, ";") > 1:
+		f.Hint = "this looks like a table: write one field per line, such as name: Feeds"
 	case what == "features" && n.Kind == tree.List && len(n.Items) > 0:
 		var names []string
 		for _, item := range n.Items {
@@ -128,4 +139,18 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	case !d.served && v.Type == fields.List && n.Text != "" && (v.Each.Type == fields.Text || v.Each.OrName != 0):
 		f.Hint, f.Fix = d.listOf(n)
 	}
+}
+
+// swallowed returns the hint about a value that is missing, for example because a comment or an anchor is in its place.
+func (d *decoder) swallowed(n *tree.Node) string {
+	line, _ := d.doc.Position(n.Start())
+	rest := d.doc.Line(line)[n.Start()-d.doc.Offset(line, 1):]
+	text := strings.TrimSpace(string(rest))
+	switch {
+	case strings.HasPrefix(text, "#"):
+		return "# begins a comment: put the text in quotes: " + tree.Quote(text)
+	case strings.HasPrefix(text, "&"):
+		return "& begins an anchor: put the text in quotes: " + tree.Quote(text)
+	}
+	return "give it a value"
 }

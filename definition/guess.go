@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"signpost"
 	"signpost/internal/fields"
 	"signpost/internal/spell"
 	"signpost/internal/tree"
@@ -16,7 +17,7 @@ import (
 
 // synonyms maps what people write to the names of fields and kinds. They are not misspellings.
 var synonyms = map[string]string{
-	"default": "defaultValue", "content_type": "mime_type", "contentType": "mime_type", "context": "context_obj",
+	"default": "defaultValue", "content_type": "mime_type", "contentType": "mime_type", "context": "context_obj", "val": "value",
 	"dropdown": "select", "enum": "select", "list": "select", "string": "text", "input": "text", "integer": "number", "int": "number",
 	"float": "number", "bool": "boolean", "toggle": "boolean", "checkbox": "boolean", "switch": "boolean",
 }
@@ -67,6 +68,9 @@ func (d *decoder) nearest(name string, known []string) (near string, certain boo
 	if len(known) > maxNames || d.reported >= maxFindings {
 		return "", false
 	}
+	if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) }); i >= 0 {
+		return known[i], true
+	}
 	return spell.Only(name, known)
 }
 
@@ -114,7 +118,19 @@ func (d *decoder) dedented(n *tree.Node, v *fields.Value) {
 			d.add(RuleUnknownField, "it belongs under "+under+": indent it, and everything in it, by one more level", f.Key,
 				"%s is next to %s, not in it", what, where)
 		}
-		owner.Value = owner.Value.With(append(slices.Clone(owner.Value.Fields), f)...)
+		// What follows is indented like its fields, so YAML puts it into the field.
+		var fields, siblings []tree.Field
+		for _, inner := range f.Value.Fields {
+			if strings.Contains(f.Key.Text, "://") && strings.Contains(inner.Key.Text, "://") {
+				siblings = append(siblings, inner)
+			} else {
+				fields = append(fields, inner)
+			}
+		}
+		if len(siblings) > 0 {
+			f.Value = f.Value.With(fields...)
+		}
+		owner.Value = owner.Value.With(slices.Concat(owner.Value.Fields, []tree.Field{f}, siblings)...)
 	}
 	if reported != nil {
 		*n = *n.With(moved...)
@@ -126,6 +142,39 @@ func belongs(f, owner tree.Field, object *fields.Value) bool {
 	v := object.Of(owner.Key.Text)
 	return v != nil && (v.Fields != nil || v.Keys != nil) && v.Of(f.Key.Text) != nil &&
 		(owner.Value.Kind == tree.Object || owner.Value.Kind == tree.Null)
+}
+
+// operation reports an endpoint whose fields are below a method, as in OpenAPI. Nothing else is reported about it.
+func (d *decoder) operation(n *tree.Node) {
+	for _, f := range n.Fields {
+		if slices.Contains(operations, f.Key.Text) && f.Value.Kind == tree.Object {
+			d.add(RuleUnknownField, "write method: "+f.Key.Text+" beside them", f.Key,
+				"the fields of an endpoint stand directly below its URL, not below %q", f.Key.Text)
+			d.broken[n], d.unread = true, true
+			return
+		}
+	}
+}
+
+// operations are the methods that an OpenAPI document has below a path.
+var operations = []string{"get", "post", "put", "patch", "delete", "head", "options"}
+
+// listOfTexts reports options that are all texts, once.
+func (d *decoder) listOfTexts(n *tree.Node) {
+	fix := &signpost.Fix{Message: "write options with value and label"}
+	for _, item := range n.Items {
+		one := d.optionFix(item)
+		if item.Kind < tree.Bool || item.Kind > tree.String || one == nil {
+			return
+		}
+		fix.Edits = append(fix.Edits, one.Edits...)
+	}
+	if len(n.Items) < 2 { // a single one is reported as such
+		return
+	}
+	found := d.add(signpost.RuleWrongType, "such as "+fix.Edits[0].Text, n, "options must be objects with value and label, not texts")
+	found.Fix = fix
+	d.broken[n], d.unread = true, true
 }
 
 // bareURLs moves the URLs of a version that has no endpoints into that field.

@@ -211,6 +211,9 @@ func (d *decoder) checkIdleFeatures() {
 		if len(idle[at]) == 0 || i < 0 {
 			continue
 		}
+		if d.queryBehindSuffix(feature) {
+			continue
+		}
 		where := ""
 		if len(idle[at]) < versions {
 			where = " of " + strings.Join(idle[at], ", ")
@@ -222,4 +225,22 @@ func (d *decoder) checkIdleFeatures() {
 		d.warn(RuleFeatureMatchesNothing, "correct the URLs or the suffix, or do not enable it", d.enabled[i], nil,
 			"feature %q applies to no endpoint%s: no URL ends in %s", feature.Name, where, suffixes)
 	}
+}
+
+// queryBehindSuffix reports a URL whose query keeps a feature from applying to it.
+func (d *decoder) queryBehindSuffix(feature signpost.Feature) bool {
+	for _, v := range d.versions {
+		for _, e := range v.manifest.Endpoints {
+			path, _, found := strings.Cut(e.URL, "?")
+			for _, suffix := range append([]string{feature.URLSuffix}, feature.URLSuffixes...) {
+				if found && strings.HasSuffix(path, suffix) {
+					key := v.endpoints[e.URL].Key
+					d.warn(RuleFeatureMatchesNothing, "remove the query; a modifier can set the parameter", key, key,
+						"the query keeps feature %q from applying: the URL does not end in %q", feature.Name, suffix)
+					return true
+				}
+			}
+		}
+	}
+	return false
 }

@@ -70,7 +70,7 @@ var (
 	// Version is an API version.
 	Version = &Value{What: "version " + Key, Type: Object, Open: true, Form: "such as v1: {endpoints: {…}}", Fields: []Field{
 		{Name: "endpoints", Required: true, Doc: "Endpoints by URL. {{host}} stands for the hostname of the request for the manifest.",
-			Value: &Value{Type: Object, Each: endpoint, Keys: regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\s]+([/?#][^\s"<>\\^` + "`" + `|]*)?$`),
+			Value: &Value{Type: Object, Each: endpoint, Keys: regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\s]+([/?#][^\s"\\^` + "`" + `|]*)?$`),
 				Form: "the URL is the key: https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}"}},
 		deprecated,
 	}}

@@ -24,7 +24,7 @@ var mistakes = []struct {
 	{"exceeded max depth", func(e *explainer) bool { return e.tooDeep(e.at) }},
 
 	// These come next because they confuse everything below them.
-	{"", shows(whole, `(?m)^(<{7} .*?|>{7} .*?|={7})\r?$`, "unresolved merge conflict", "choose one of the two versions and remove the conflict markers")},
+	{"", shows(whole, conflictMarker.String(), "unresolved merge conflict", "choose one of the two versions and remove the conflict markers")},
 	{"control characters", shows(whole, `([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}])`, "a control character", "remove it")},
 	{"expected single document", shows(whole, `(?m)^ *[^\s#%].*(?:\n.*)*?\n(---|\.\.\.)`,
 		"more than one YAML document in the file", "one file holds one service: put the next one into a file of its own")},
@@ -50,6 +50,7 @@ var mistakes = []struct {
 	{"expected ',' or", shows(before, `[,{[][^,{[]*?: ([^,{[]*):$`, `text with ": " in it needs quotes`, "put the text in quotes, or a comma before the next key")},
 	{"expected ',' or", (*explainer).unclosedBracket},
 	{"expected node content", (*explainer).unclosedAtEnd},
+	{"unknown anchor", shows(whole, `(?m): +(\*\S+)`, "* begins an alias, and there is no such anchor", "if it is text, put it in quotes: …")},
 	{"cannot start any token", shows(behind, `^((.).*)`, `plain text cannot begin with "$2"`, "put it in quotes: …")},
 }
 
@@ -58,7 +59,8 @@ var dash = shows(nearby, `(?m)^ *([–—])(?: |$)`, `"$1" does not begin a list
 
 // keyless are the forms of a line that should have a key.
 var keyless = []func(*explainer) bool{
-	shows(atKeyless, `^(//.*)`, "YAML has no comments with //", "begin a comment with #"),
+	shows(atKeyless, `^((//|/\*).*)`, "YAML has no comments with $2", "begin a comment with #"),
+	shows(atKeyless, `^([^\s:;]+;[^\s:;]+;.*)`, "this looks like a table", "write one field per line, such as name: Feeds"),
 	shows(atKeyless, `^(\{.*)`, "an object in braces among the fields of an object", "remove the braces around the field"),
 	shows(atKeyless, `^(("[^"]*):")$`, "the colon belongs after the closing quote", `$2":`),
 	shows(atKeyless, `^(([^\s:]+):([^\s/]\S*))$`, "missing space after the colon", "$2: $3"),
@@ -152,11 +154,11 @@ func (e *explainer) noColonAbove() bool {
 	return b.number > 0 && b.key == "" && !continues && !(b.item && e.line.item) && e.noColon(b)
 }
 
-// noColon reports a line that should have a key, unless it is text below | that is not indented.
+// noColon reports a line that should have a key, or that is text below | and not indented.
 func (e *explainer) noColon(b blockLine) bool {
 	e.keyless = b
-	if above := e.next(b, -1).value; above == "|" || above == ">" {
-		return false
+	if above := e.next(b, -1); above.value == "|" || above.value == ">" {
+		return e.reportLine(b, "indent it by more than "+shortened(above.key), "the text below %s is not indented", above.value)
 	}
 	return slices.ContainsFunc(keyless, func(explain func(*explainer) bool) bool { return explain(e) })
 }
@@ -195,6 +197,9 @@ func (e *explainer) behindValue() bool {
 func (e *explainer) indentation() bool {
 	b, like := e.line, e.above
 	below := e.next(b, +1)
+	if before := e.next(like, -1); like.value != "" && !like.item && like.indent < b.indent && before.indent == b.indent {
+		return e.misplaced(like, b) // a field among others that are indented more
+	}
 	for level := like; level.number > 0; level = e.outer(level) {
 		nearer := b.distance(level) - b.distance(like)
 		// A line that has children belongs one level further out than they do.

@@ -21,12 +21,22 @@ var jsonMistakes = []struct{ says, chars, message, hint string }{
 	{"looking for beginning of object key", ",", "unexpected comma", "remove it"},
 	{"looking for beginning of object key", "", "a key is not in quotes", "put it in double quotes"},
 	{"looking for beginning of value", ",}]", "a value is missing here", "give the field a value, or remove it"},
+	{"looking for beginning of value", "+", "a number does not begin with +", "remove it"},
 	{"looking for beginning of value", "", "this is not a value", "put text in double quotes"},
 	{"after array element", "", "missing comma after the value", "separate the items with commas"},
 	{"after object key:value pair", "", "missing comma after the value", "separate the items with commas"},
 	{"after object key", "", "missing colon after the key", "write a colon between key and value"},
 	{"in string escape code", "", "this is not an escape sequence", `write \\ for a backslash`},
 }
+
+// jsonWords has what to write in place of words that other languages have.
+var jsonWords = map[string]string{
+	"True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "None": "null", "nil": "null", "NULL": "null", "undefined": "null, or leave the field out",
+	"NaN": "a number", "Infinity": "a number",
+}
+
+// conflictMarker matches a line that a merge left behind.
+var conflictMarker = regexp.MustCompile(`(?m)^(<{7} .*?|>{7} .*?|={7})\r?$`)
 
 // jsonWord matches the word or the character at the start of a text.
 var jsonWord = regexp.MustCompile(`^(?s:[\pL\pN_]+|.)`)
@@ -46,7 +56,15 @@ func (d *Document) explainJSON(err error) {
 	word := string(jsonWord.Find(d.Text[at:]))
 	end := at + len(word)
 	closes := r == '}' || r == ']'
+	leadingZero := r >= '0' && r <= '9' && at > 0 && d.Text[at-1] == '0' && strings.HasPrefix(message, "invalid character '"+string(r)+"' after")
+	conflict := conflictMarker.FindIndex(d.Text)
 	switch open := Open(string(d.Text[:at])); {
+	case conflict != nil:
+		d.syntax(conflict[0], conflict[1], "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
+	case leadingZero:
+		d.syntax(at-1, end, "write it without the 0", "a number does not begin with 0")
+	case jsonWords[word] != "" && strings.Contains(message, "looking for beginning of value"):
+		d.syntax(at, end, "write "+jsonWords[word], "%q is not a value in JSON", word)
 	case strings.Contains(message, "exceeded max depth"):
 		d.tooDeep(at)
 	case len(open) > 0 && (at == len(d.Text) || strings.Contains(message, "in string literal") && (r == '\n' || r == '\r')):

@@ -8,20 +8,6 @@ import (
 	"signpost/internal/testkit"
 )
 
-// TestExplainYAML makes one mistake at a time in a definition and checks what the author is told.
-func TestExplainYAML(t *testing.T) {
-	var out strings.Builder
-	for _, v := range testkit.Variants(t, "testdata/mistakes.txtar") {
-		fmt.Fprintf(&out, "%s\n", v.Name)
-		doc := Parse([]byte(v.Text), false)
-		for _, p := range doc.Problems {
-			line, column := doc.Position(p.At.Start())
-			fmt.Fprintf(&out, "    %d:%d %q\n        %s\n        hint: %s\n", line, column, doc.Text[p.At.Start():p.At.End()], p.Message, p.Hint)
-		}
-	}
-	testkit.Golden(t, "testdata/mistakes.golden", out.String())
-}
-
 // problems lists the problems of a document.
 func problems(doc *Document) string {
 	kinds := [...]string{Syntax: "syntax", TooLarge: "too large", DuplicateKey: "duplicate key", BadKey: "bad key", BadValue: "bad value"}

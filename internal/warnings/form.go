@@ -22,6 +22,9 @@ func (c *checker) unusual() {
 		hint = "write the host in Punycode, such as xn--bcher-kva.example"
 	case usual != c.url.String():
 		hint = "write " + usual
+	case strings.Contains(strings.ReplaceAll(c.url.Path(), "://", ""), "//"): // a URL in a path is another one
+		c.warn("remove a slash, unless the server needs it", nil, "%q has an empty segment in its path", c.url)
+		return
 	default:
 		return
 	}

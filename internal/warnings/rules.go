@@ -13,6 +13,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/spell"
 )
 
 // Rules that are mentioned outside of the table.
@@ -43,6 +44,7 @@ func Rules() []Rule {
 		{QueryInURL, "a modifier's parameter is not already in the URL", (*checker).query, false},
 		{"token-to-third-party", "context keys go to the service's own URLs", (*checker).thirdParty, false},
 		{"resolved-url-collision", "no two URLs become the same for some host", (*checker).collision, false},
+		{"unusual-mime-type", "mime_type is not a misspelling of a usual one", (*checker).unusualMIMEType, true},
 		{"form-on-get", "a get endpoint does not have a form as its mime_type", (*checker).formOnGet, true},
 		{"body-param-on-get", "a get request carries no body parameter", (*checker).bodyParamOnGet, true},
 		{optionLabelDuplicate, "the option labels of a select are unique", (*checker).optionLabels, true},
@@ -258,6 +260,26 @@ func (c *checker) collision() {
 	}
 	if len(c.groups[group]) < maxCollisions {
 		c.groups[group] = append(c.groups[group], c.url)
+	}
+}
+
+// unusualMIMEType reports a type that is nearly one of those that the specification names. One with json in it, such as
+// application/json5, is another one.
+func (c *checker) unusualMIMEType() {
+	usual := []string{signpost.MIMEJSON, signpost.MIMEFeed, signpost.MIMEForm}
+	mediaType, _, err := mime.ParseMediaType(c.endpoint.MIMEType)
+	top, subtype, _ := strings.Cut(mediaType, "/")
+	if err != nil || top != "application" || slices.Contains(usual, mediaType) {
+		return
+	}
+	var near []string
+	for _, known := range usual {
+		if _, other, _ := strings.Cut(known, "/"); !strings.Contains(subtype, other) {
+			near = append(near, other)
+		}
+	}
+	if meant := spell.Nearest(subtype, near); meant != "" {
+		c.warn(fmt.Sprintf("did you mean %q?", top+"/"+meant), signpost.Path{field("mime_type")}, "mime_type %q is not a usual one", c.endpoint.MIMEType)
 	}
 }
 
