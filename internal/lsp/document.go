@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"unicode/utf16"
 
 	"signpost/definition"
 	"signpost/internal/tree"
@@ -85,25 +84,12 @@ func isDefinition(name string, text []byte) bool {
 }
 
 // offset returns the byte offset of a position. Positions outside the text are clamped.
-func (d *document) offset(p position) int {
-	at, line := d.lines.Offset(p.Line+1, 1), string(d.lines.Line(p.Line+1))
-	for i, r := range line {
-		if p.Character <= 0 {
-			return at + i
-		}
-		p.Character -= utf16.RuneLen(r)
-	}
-	return at + len(line)
-}
+func (d *document) offset(p position) int { return d.lines.UnitOffset(p.Line+1, p.Character) }
 
 // position returns the position of a byte offset.
 func (d *document) position(offset int) position {
 	line, _ := d.lines.Position(offset)
-	units := 0
-	for _, r := range d.text[d.lines.Offset(line, 1):offset] {
-		units += utf16.RuneLen(r)
-	}
-	return position{line - 1, units}
+	return position{line - 1, d.lines.Units(d.lines.Offset(line, 1), offset)}
 }
 
 func (d *document) span(from, to int) span { return span{d.position(from), d.position(to)} }

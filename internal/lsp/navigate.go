@@ -29,6 +29,7 @@ func symbols(root *tree.Node) []*symbol {
 		name string
 	}
 	var all []*symbol
+	seen := make(map[*tree.Node]bool) // an alias is the node that it names
 	byID := make(map[id]*symbol)
 	get := func(kind fields.Names, name string) *symbol {
 		s := byID[id{kind, name}]
@@ -40,14 +41,12 @@ func symbols(root *tree.Node) []*symbol {
 		return s
 	}
 	use := func(kind fields.Names, n *tree.Node) {
-		if n.Kind != tree.String {
+		if n.Kind != tree.String || seen[n] {
 			return
 		}
+		seen[n] = true
 		s := get(kind, n.Text)
-		known := slices.ContainsFunc(s.uses, func(other *tree.Node) bool { return other.Start() == n.Start() }) // a YAML alias
-		if !known {
-			s.uses = append(s.uses, n)
-		}
+		s.uses = append(s.uses, n)
 	}
 	keys := func(owner *tree.Node) {
 		for _, item := range owner.Get("context_obj").Items {

@@ -25,7 +25,7 @@ func (c *yamlConverter) skipProperties(at int) int {
 // endOf returns the end offset of a child of a collection, which may be an alias of a node elsewhere.
 func (c *yamlConverter) endOf(y *yaml.Node, n *Node) int {
 	if y.Kind == yaml.AliasNode {
-		return c.offset(y.Line, y.Column) + 1 + len(y.Value)
+		return c.Offset(y.Line, y.Column) + 1 + len(y.Value)
 	}
 	return n.End()
 }

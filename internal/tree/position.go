@@ -7,10 +7,33 @@ import (
 	"unicode/utf8"
 )
 
-// findLines records where the lines of the text start. YAML lines may also end in a carriage return.
+// stride is the number of bytes between two counts of characters. With them, a position on a long line takes as long as one
+// on a short line: JSON is often on a single line.
+const stride = 256
+
+// count is how many characters, and how many units of UTF-16, precede an offset.
+type count struct{ characters, units int32 }
+
+// add counts a byte of UTF-8. Only the first one of a character counts, and those beyond the basic plane are two units.
+func (c *count) add(b byte) {
+	if b&0xc0 != 0x80 {
+		c.characters++
+		c.units++
+	}
+	if 0xf0 <= b && b <= 0xf4 {
+		c.units++
+	}
+}
+
+// findLines records where the lines of the text start, and counts characters. YAML lines may also end in a carriage return.
 func (d *Document) findLines() {
 	d.lines, d.ascii = []int32{0}, true
+	var n count
 	for i, c := range d.Text {
+		if i%stride == 0 {
+			d.counts = append(d.counts, n)
+		}
+		n.add(c)
 		if c == '\n' || c == '\r' && !d.JSON && (i+1 == len(d.Text) || d.Text[i+1] != '\n') {
 			d.lines = append(d.lines, int32(i+1))
 		}
@@ -18,12 +41,44 @@ func (d *Document) findLines() {
 	}
 }
 
+// before counts what precedes an offset.
+func (d *Document) before(offset int) count {
+	if d.ascii {
+		return count{int32(offset), int32(offset)}
+	}
+	if len(d.counts) == 0 {
+		return count{}
+	}
+	at := min(offset/stride, len(d.counts)-1)
+	n := d.counts[at]
+	for _, b := range d.Text[at*stride : offset] {
+		n.add(b)
+	}
+	return n
+}
+
 // characters counts the characters between two offsets.
 func (d *Document) characters(start, end int) int {
-	if d.ascii {
-		return end - start
+	return int(d.before(end).characters - d.before(start).characters)
+}
+
+// Units counts the units of UTF-16 between two offsets.
+func (d *Document) Units(start, end int) int { return int(d.before(end).units - d.before(start).units) }
+
+// after returns the offset behind which a number of characters, or of units of UTF-16, precede, between start and end.
+func (d *Document) after(start, end, number int, of func(count) int32) int {
+	want := of(d.before(start)) + int32(min(number, end-start)) // no character has more units than bytes
+	skip, _ := slices.BinarySearchFunc(d.counts, want, func(c count, want int32) int { return int(of(c) - want) })
+	at := min(max(start, (skip-1)*stride), end)
+	n := d.before(at)
+	for at < end && of(n) < want {
+		_, size := utf8.DecodeRune(d.Text[at:end])
+		for _, b := range d.Text[at : at+size] {
+			n.add(b)
+		}
+		at += size
 	}
-	return utf8.RuneCount(d.Text[start:end])
+	return at
 }
 
 // Position returns the line and column of a byte offset. Both count from 1, columns in characters.
@@ -45,11 +100,16 @@ func (d *Document) Offset(line, column int) int {
 	if d.ascii {
 		return min(start+max(column, 1)-1, end)
 	}
-	for ; column > 1 && start < end; column-- {
-		_, size := utf8.DecodeRune(d.Text[start:end])
-		start += size
+	return d.after(start, end, max(column, 1)-1, func(c count) int32 { return c.characters })
+}
+
+// UnitOffset returns the byte offset of a line and a number of units of UTF-16 in it, clamped like that of [Document.Offset].
+func (d *Document) UnitOffset(line, units int) int {
+	if line < 1 || line > len(d.lines) {
+		return d.Offset(line, 1)
 	}
-	return start
+	start, end := d.bounds(line)
+	return d.after(start, end, max(units, 0), func(c count) int32 { return c.units })
 }
 
 // Lines returns the number of lines.

@@ -150,9 +150,10 @@ type Document struct {
 	Failed   bool  // the text could not be parsed
 	Problems []Problem
 
-	lines []int32 // start offset of each line
-	ascii bool    // every character is a single byte
-	left  int     // number of values that may still be added, with aliases expanded
+	lines  []int32 // start offset of each line
+	counts []count // of characters, every stride bytes
+	ascii  bool    // every character is a single byte
+	left   int     // number of values that may still be added, with aliases expanded
 }
 
 const (

@@ -89,8 +89,8 @@ func Quote[T string | []string](value T) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	enc.Encode(value) // strings always encode
-	return strings.TrimSuffix(out.String(), "\n")
+	enc.Encode(value)                                                                     // strings always encode
+	return strings.ReplaceAll(strings.TrimSuffix(out.String(), "\n"), "\u0085", `\u0085`) // YAML takes it for a line break
 }
 
 // JSON returns a value as JSON on one line, with aliases expanded, and false if that takes more than max bytes.

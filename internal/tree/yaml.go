@@ -2,7 +2,7 @@ package tree
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -16,18 +16,16 @@ func (d *Document) parseYAML() *Node {
 		d.tooLarge(at, tooManyValues)
 		return nil
 	}
-	text, ok := d.accommodate()
-	if !ok {
+	text := d.Text
+	if d.hasTagDirective() || d.hasOtherBreak() {
 		return nil
+	}
+	if at := version12.FindIndex(text); at != nil { // the library rejects it, and reads what it says
+		text = bytes.Clone(text)
+		text[at[1]-1] = '1'
 	}
 	var doc yaml.Node
 	err := yaml.Load(text, &doc)
-	for tries := 0; err != nil && tries < maxTabs; tries++ {
-		if text, ok = indentTab(text, err); !ok {
-			break
-		}
-		err = yaml.Load(text, &doc)
-	}
 	if err != nil {
 		d.explainYAML(err)
 		return nil
@@ -39,69 +37,27 @@ func (d *Document) parseYAML() *Node {
 // version12 matches a text that begins with the directive %YAML 1.2, up to the 2.
 var version12 = regexp.MustCompile(`^(?:[ \t]*(?:#[^\n]*)?\r?\n)*%YAML[ \t]+1\.2`)
 
-// The library takes U+0085, U+2028 and U+2029 for line breaks, as YAML 1.1 does. Noncharacters stand in for them while it
-// reads.
-const standIns = "\ufdd0\ufdd1\ufdd2"
+// tagDirective matches a text that begins with directives up to the first %TAG, which is its group.
+var tagDirective = regexp.MustCompile(`^(?:[ \t]*(?:[#%][^\n]*)?\r?\n)*?(%TAG)[ \t]`)
 
-var (
-	hideBreaks    = strings.NewReplacer("\u0085", "\ufdd0", "\u2028", "\ufdd1", "\u2029", "\ufdd2")
-	restoreBreaks = strings.NewReplacer("\ufdd0", "\u0085", "\ufdd1", "\u2028", "\ufdd2", "\u2029")
-)
-
-// accommodate returns the text as the library can read it, with every character in its place, and false if it has one that
-// stands in for another. The library rejects the directive of YAML 1.2.
-func (d *Document) accommodate() ([]byte, bool) {
-	text := d.Text
-	if at := version12.FindIndex(text); at != nil {
-		text = bytes.Clone(text)
-		text[at[1]-1] = '1'
-	}
-	if d.ascii {
-		return text, true
-	}
-	if at := bytes.IndexAny(text, standIns); at >= 0 {
-		d.syntax(at, at+len("\ufdd0"), "remove it", "the text contains a noncharacter, which no text should")
-		return nil, false
-	}
-	return []byte(hideBreaks.Replace(string(text))), true
+// hasTagDirective reports a directive for tags: no definition has any, and many of them take the library long.
+func (d *Document) hasTagDirective() bool {
+	at := tagDirective.FindSubmatchIndex(d.Text)
+	return at != nil && d.syntax(at[2], at[3], "remove it", "%%TAG is not supported")
 }
 
-// restore returns a text of the library as it is in the document.
-func (d *Document) restore(text string) string {
+// hasOtherBreak reports a character that the library takes for a line break, as YAML 1.1 does, while editors do not: every
+// position behind it would be wrong.
+func (d *Document) hasOtherBreak() bool {
 	if d.ascii {
-		return text // nearly always: saves a twentieth of the time to lint
+		return false
 	}
-	return restoreBreaks.Replace(text)
-}
-
-// maxTabs is the number of block texts that may begin with a tab. The text is parsed again for each.
-const maxTabs = 10
-
-// blockHeader matches a line up to the | or > of a block text: its indentation with dashes, its key, anchor and tag.
-var blockHeader = regexp.MustCompile(`^((?: |- )*)([^ &!-].*: +)?(?:[&!]\S* +)*[|>]$`)
-
-// indentTab returns the text with an indentation indicator for the block text that an error is about, if the error is
-// that its first line begins with a tab, which the library rejects unless the indentation is given. Nothing else moves.
-func indentTab(text []byte, err error) ([]byte, bool) {
-	e, ok := errors.AsType[*yaml.LoadError](err)
-	if !ok || !strings.Contains(e.Message, "found a tab character where an indentation space is expected") {
-		return nil, false
+	at := bytes.IndexAny(d.Text, "\u0085\u2028\u2029")
+	if at < 0 {
+		return false
 	}
-	d := Positions(text, false)
-	at := d.Offset(e.ContextMark.Line, e.ContextMark.Column) + 1
-	start := d.Offset(e.ContextMark.Line, 1)
-	header := blockHeader.FindSubmatch(text[start:at])
-	if header == nil || at < len(text) && '0' <= text[at] && text[at] <= '9' {
-		return nil, false
-	}
-	parent := len(header[1]) // where the key is or, without one, the last dash
-	if len(header[2]) == 0 {
-		parent = max(0, bytes.LastIndexByte(header[1], '-'))
-	}
-	if by := e.Mark.Column - 1 - parent; 1 <= by && by <= 9 {
-		return bytes.Join([][]byte{text[:at], {byte('0' + by)}, text[at:]}, nil), true
-	}
-	return nil, false
+	r, size := utf8.DecodeRune(d.Text[at:])
+	return d.syntax(at, at+size, fmt.Sprintf(`remove it, or write \u%04x in double quotes`, r), "U+%04X, which YAML takes for a line break", r)
 }
 
 // crowded returns the offset at which a text has more separators than the allowed number of keys with a value, or -1.
@@ -138,29 +94,10 @@ type anchor struct {
 type yamlConverter struct {
 	*Document
 	anchors map[*yaml.Node]anchor // without those that are being converted
-
-	// The last position, so that a long line that is not ASCII is not read again for each of its nodes.
-	line, column, at int
-}
-
-// offset returns the byte offset of a line and column.
-func (c *yamlConverter) offset(line, column int) int {
-	if c.ascii || line < 1 || line > c.Lines() {
-		return c.Offset(line, column)
-	}
-	start, end := c.bounds(line)
-	if line != c.line || column < c.column {
-		c.line, c.column, c.at = line, 1, start
-	}
-	for ; c.column < column && c.at < end; c.column++ {
-		_, size := utf8.DecodeRune(c.Text[c.at:end])
-		c.at += size
-	}
-	return c.at
 }
 
 func (c *yamlConverter) node(y *yaml.Node) *Node {
-	start := int32(c.offset(y.Line, y.Column))
+	start := int32(c.Offset(y.Line, y.Column))
 	return &Node{start: start, end: start, doc: c.Document}
 }
 
@@ -198,7 +135,7 @@ func (c *yamlConverter) convert(y *yaml.Node, depth int) *Node {
 
 // alias returns the node that an alias refers to, and counts it again.
 func (c *yamlConverter) alias(y *yaml.Node) *Node {
-	start := c.offset(y.Line, y.Column)
+	start := c.Offset(y.Line, y.Column)
 	a, ok := c.anchors[y.Alias]
 	if !ok {
 		c.syntax(start, start+1+len(y.Value), "", "alias *%s is inside the value that it names", y.Value)
@@ -281,7 +218,7 @@ func (c *yamlConverter) key(y *yaml.Node) *Node {
 	case yaml.MappingNode:
 		n.Kind = Object
 	default:
-		n.Text = c.restore(target.Value)
+		n.Text = target.Value
 		if target == y {
 			c.extent(n, y)
 		}
@@ -303,7 +240,7 @@ func (c *yamlConverter) badKey(object, key *Node) {
 
 func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 	start := n.Start()
-	n.Kind, n.Text = String, c.restore(y.Value)
+	n.Kind, n.Text = String, y.Value
 	c.extent(n, y)
 	switch tag := y.ShortTag(); tag {
 	case "!!null":
