@@ -18,8 +18,8 @@ const (
 	// times as much.
 	MaxCtx = 32 << 10
 
-	// MaxKeys is the maximum number of keys in ctx or in a body. Endpoints declare a handful; every key sent costs the
-	// service memory.
+	// MaxKeys is the number of keys of a request up to which undeclared ones are kept. However many there are, declared keys
+	// are found, but every one that is kept costs the service memory.
 	MaxKeys = 256
 
 	// maxEscapes is how many levels of percent-encoding are removed: one for the URL, one for a client or proxy that
@@ -28,8 +28,8 @@ const (
 )
 
 // Decode reads the value of a ctx parameter, escaped or not: the base64url encoding of one JSON object. It also accepts
-// padding, the standard alphabet and percent-encoding, and a space in place of a + that was lost in unescaping the
-// query. An empty parameter holds no keys. Values are looked up by the name they were sent under.
+// padding, the standard alphabet, line breaks and percent-encoding, and a space in place of a + that was lost in unescaping
+// the query. An empty parameter, undefined and null hold no keys. Values are looked up by the name they were sent under.
 //
 // The error is a [*MalformedError].
 func Decode(ctx string) (Values, error) {
@@ -45,15 +45,20 @@ func decodeCtx(ctx string, unique func(name string) bool) (map[string]any, error
 		return nil, nil
 	}
 	data, err := decodeBase64(ctx)
-	if err != nil {
+	if err != nil || isNothing(string(data)) {
 		return nil, err
 	}
 	return decodeObject(data, signpost.ContextCtx, unique)
 }
 
-// toURL converts the standard alphabet to base64url. Line breaks become invalid characters, because package base64
-// would skip them.
-var toURL = strings.NewReplacer("+", "-", " ", "-", "/", "_", "\r", "!", "\n", "!")
+// isNothing reports whether a whole ctx is what some clients send if they have none.
+func isNothing(ctx string) bool { return ctx == "undefined" || ctx == "null" }
+
+// toURL converts the standard alphabet to base64url.
+var toURL = strings.NewReplacer("+", "-", " ", "-", "/", "_")
+
+// withoutBreaks removes the line breaks that some encoders put into long texts.
+var withoutBreaks = strings.NewReplacer("\r", "", "\n", "")
 
 func decodeBase64(text string) ([]byte, error) {
 	if len(text) > MaxCtx {
@@ -65,6 +70,10 @@ func decodeBase64(text string) ([]byte, error) {
 			return nil, bad(signpost.ContextCtx, "", "has a %% without two hexadecimal digits after it")
 		}
 		text = unescaped
+	}
+	text = withoutBreaks.Replace(text)
+	if isNothing(text) {
+		return []byte(text), nil
 	}
 	if strings.HasPrefix(text, "{") {
 		return nil, bad(signpost.ContextCtx, "", "is plain JSON, which must be base64url-encoded")
@@ -100,13 +109,14 @@ func decodeObject(data []byte, kind string, unique func(name string) bool) (map[
 		var raw json.RawMessage
 		dec.Decode(&raw)
 		_, twice := params[name]
+		if len(params) >= MaxKeys && !twice && !unique(name) {
+			continue // undeclared, and nobody needs that many
+		}
 		switch {
 		case twice && unique(name):
 			return nil, bad(kind, name, "is duplicated")
 		case twice:
 			params[name] = nil
-		case len(params) == MaxKeys:
-			return nil, bad(kind, "", "has more than %d keys", MaxKeys)
 		default:
 			params[name] = decodeValue(raw)
 		}

@@ -101,3 +101,18 @@ func TestEncodeRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What Encode makes, Decode takes: both have the same limit.
+func TestEncodeLimit(t *testing.T) {
+	items := []signpost.ContextItem{{Key: "k", Type: signpost.ContextCtx}}
+	for extra, want := range []bool{true, false} {
+		length := contextkeys.MaxCtx*3/4 - len(`{"k":""}`) + extra
+		ctx, err := contextkeys.Encode(items, map[string]any{"k": strings.Repeat("s", length)})
+		if (err == nil) != want || want && len(ctx) != contextkeys.MaxCtx {
+			t.Errorf("%d bytes: a ctx of %d, %v", length, len(ctx), err)
+		}
+		if _, err := contextkeys.Decode(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}

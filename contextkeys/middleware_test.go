@@ -77,10 +77,17 @@ func TestMiddlewareLimits(t *testing.T) {
 	const form, object = signpost.MIMEForm, signpost.MIMEJSON
 	const maxBody = 1 << 20
 	fields := func(n int) string { return "d=sesame" + strings.Repeat("&a=b", n-1) }
+	undeclared := func(n int, form string) (text string) {
+		for i := range n {
+			text += fmt.Sprintf(form, i)
+		}
+		return text
+	}
 	for _, test := range []struct{ contentType, body, want string }{
 		{object, `{"d":"a"}` + strings.Repeat(" ", maxBody-9), "device=a "},
 		{form, fields(contextkeys.MaxKeys), "device=sesame "},
-		{form, fields(contextkeys.MaxKeys + 1), "400 : The request body has more than 256 fields."},
+		{form, undeclared(300, "&k%d=%%zz") + "&d=sesame", "device=sesame "},
+		{object, "{" + undeclared(300, `"k%d":[],`) + `"d":"sesame"}`, "device=sesame "},
 		{object, `{"d":"sesame"}` + strings.Repeat(" ", maxBody-13),
 			"413 : The request body is longer than the service accepts."},
 		{object, `{"list":` + strings.Repeat("[", 20000), "400 : The request body is not JSON: invalid at byte 10008 of 20008."},
@@ -88,6 +95,10 @@ func TestMiddlewareLimits(t *testing.T) {
 		if got := try(t, items[3:], "POST", "", test.contentType, test.body); strings.TrimSuffix(got, test.body) != test.want {
 			t.Errorf("%.40s: got %.300s\nwant %.300s", test.body, got, test.want)
 		}
+	}
+	many := try(t, items[:3], "GET", "ctx="+b64("{"+undeclared(300, `"k%d":{},`)+`"plugin-login-flow.access_token":"t"}`), "", "")
+	if !strings.HasPrefix(many, "plugin-login-flow.access_token=t ") {
+		t.Errorf("with many undeclared keys: %s", many)
 	}
 	long := try(t, items[:3], "GET", "ctx="+strings.Repeat("A", 40000), "", "")
 	testkit.Equal(t, "a long ctx", long, "414 : The ctx query parameter is longer than 32768 bytes.")

@@ -104,12 +104,9 @@ func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]a
 	media, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case media == signpost.MIMEForm:
-		if bytes.Count(data, []byte("&")) >= MaxKeys {
-			return nil, bad(signpost.ContextBodyParam, "", "has more than %d fields", MaxKeys)
-		}
-		form, err := url.ParseQuery(string(data))
-		if err != nil { // err quotes what it cannot read
-			return nil, bad(signpost.ContextBodyParam, "", "is not a valid form: the percent-encoding is wrong")
+		form, err := parseForm(string(data), declared)
+		if err != nil {
+			return nil, err
 		}
 		return formParameters(form, declared)
 	case media == signpost.MIMEJSON, strings.HasSuffix(media, "+json"):
@@ -139,6 +136,26 @@ func headerParameters(header http.Header, items []signpost.ContextItem) (map[str
 		}
 	}
 	return params, nil
+}
+
+// parseForm reads the fields of a form. It keeps at most MaxKeys that are not declared, and none that is escaped badly.
+func parseForm(data string, declared func(name string) bool) (url.Values, error) {
+	form := make(url.Values)
+	for pair := range strings.SplitSeq(data, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil || pair == "" || !declared(name) && len(form) >= MaxKeys {
+			continue
+		}
+		value, err = url.QueryUnescape(value)
+		switch {
+		case err == nil:
+			form.Add(name, value)
+		case declared(name): // err quotes what it cannot read
+			return nil, bad(signpost.ContextBodyParam, name, "is not a valid form field: the percent-encoding is wrong")
+		}
+	}
+	return form, nil
 }
 
 func formParameters(form url.Values, declared func(name string) bool) (map[string]any, error) {

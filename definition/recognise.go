@@ -135,7 +135,7 @@ func unlike(name string, doc *tree.Document) *format {
 	switch {
 	case doc.Root == nil && (!doc.Failed || tried): // its error says more
 		return nil
-	case !page && IsDefinition(name, doc.Text):
+	case !(page && doc.Root == nil) && IsDefinition(name, doc.Text):
 		return nil
 	case doc.Root != nil:
 		for _, f := range doc.Root.Fields {

@@ -33,7 +33,7 @@ func TestDocsLimits(t *testing.T) {
 		{"studio", "maxManifest = 16 << 20", "studio.md", "A manifest can be up to 16 MiB large"},
 		{"client", "MaxAnswer = 1 << 20", "studio.md", "the first 1 MiB is read"},
 		{"studio", "maxPicture = 8 << 20", "studio.md", "WebP and AVIF up to 8 MiB."},
-		{"contextkeys", "MaxKeys = 256", "contextkeys.md", "has more than 256 keys"},
+		{"contextkeys", "MaxKeys = 256", "contextkeys.md", "beyond 256 keys, they are dropped"},
 		{"contextkeys", "MaxCtx = 32 << 10", "contextkeys.md", "`ctx` is longer than 32 KiB |"},
 		{"contextkeys", "MaxBody = 1 << 20", "contextkeys.md", "the body is longer than 1 MiB |"},
 		{"internal/tree", "MaxSize = 64 << 20", "definition.md", "| file size | 64 MiB |"},
