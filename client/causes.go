@@ -101,9 +101,10 @@ var manifestCauses = []cause{
 		return fmt.Sprintf("Signpost got the host %q in the header %s, not %s: make the proxy replace that header with the host that clients ask for",
 			o.signpost.Host, o.signpost.Header, o.asked.Hostname())
 	}},
-	{causeHostNotAllowed, func(o *outcome) bool {
-		return o.status == http.StatusMisdirectedRequest && (o.signpost == nil || o.signpost.Reason == refusedNotAllowed)
-	}, say("configure the service to answer for this host")},
+	{causeHostNotAllowed, func(o *outcome) bool { return bySignpost(o) && o.signpost.Reason == refusedNotAllowed },
+		say("configure the service to answer for this host")},
+	{"", func(o *outcome) bool { return o.status == http.StatusMisdirectedRequest && !bySignpost(o) },
+		say("configure the proxy and the service behind it to answer for this host")},
 	{"", func(o *outcome) bool { return isNotFound(o) && o.pathRewritten() }, func(o *outcome) string {
 		return fmt.Sprintf("the path %q arrived at Signpost, so the proxy in front of it rewrites the path: make it pass on the path as it is "+
 			"(nginx: no path after the address in proxy_pass; Caddy: handle instead of handle_path)", o.signpost.Path)
