@@ -24,6 +24,7 @@ type Counter struct {
 	own      *match.Index      // the same, with the services' own URLs at standIn
 	words    map[string]bool   // segments of endpoints' paths
 	byQuery  bool              // some URL has a query, which then helps to choose the endpoint
+	texts    [1 << 16]bool     // first two bytes of the texts in URLs, or one byte that is a text
 	workers  []*worker
 	logs     int
 }
@@ -56,6 +57,17 @@ func NewCounter(services []signpost.Service, others ...signpost.Version) *Counte
 			c.byQuery = c.byQuery || u.Query() != ""
 			for word := range strings.SplitSeq(u.Path(), "/") {
 				c.words[word] = true
+			}
+			for _, text := range betweenValues.Split(u.Rest(), -1) {
+				switch len(text) {
+				case 0:
+				case 1:
+					for next := range 1 << 8 {
+						c.texts[int(text[0])<<8|next] = true
+					}
+				default:
+					c.texts[int(text[0])<<8|int(text[1])] = true
+				}
 			}
 		}
 	}
@@ -188,9 +200,38 @@ func (w *worker) on(time []byte) {
 	w.To = max(w.To, day)
 }
 
-// locate returns the number of the endpoint that answers for a feed.
+// betweenValues matches what separates the texts in a URL.
+var betweenValues = regexp.MustCompile(`\{\{[^{}]*\}\}|[/?#]`)
+
+// isValue reports whether a segment of a feed's path has none of the texts in URLs. Only a placeholder then matches it, and
+// all of it, so that every other such segment gives the same endpoint.
+func (c *Counter) isValue(segment []byte) bool {
+	for i, b := range segment {
+		next := byte(0)
+		if i+1 < len(segment) {
+			next = segment[i+1]
+		}
+		if c.texts[int(b)<<8|int(next)] || b == '#' {
+			return false
+		}
+	}
+	return len(segment) > 0
+}
+
+// locate returns the number of the endpoint that answers for a feed. It remembers those of feeds by their texts: with the
+// values, most feeds of a log are new, and counting takes twice as long.
 func (w *worker) locate(host, path, query []byte) int {
-	feed := append(append(w.scratch[:0], host...), path...)
+	feed := append(w.scratch[:0], host...)
+	for rest := path; len(rest) > 0; {
+		segment, _, _ := bytes.Cut(rest[1:], []byte("/"))
+		feed = append(feed, rest[0])
+		if w.isValue(segment) {
+			feed = append(feed, 0)
+		} else {
+			feed = append(feed, segment...)
+		}
+		rest = rest[1+len(segment):]
+	}
 	if w.byQuery {
 		feed = append(append(feed, '?'), query...)
 	}
@@ -199,7 +240,11 @@ func (w *worker) locate(host, path, query []byte) int {
 	if known {
 		return number
 	}
-	number = w.find(string(feed[:len(host)]), string(feed[len(host):]))
+	rest := string(path)
+	if w.byQuery {
+		rest += "?" + string(query)
+	}
+	number = w.find(string(host), rest)
 	if len(w.cache) == maxCached {
 		clear(w.cache)
 	}

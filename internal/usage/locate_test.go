@@ -1,0 +1,47 @@
+package usage
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"signpost"
+	"signpost/internal/testkit"
+)
+
+// TestLocate compares what is remembered of feeds with what package match says about each.
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 39))
+		words := []string{"/", "/", "a", "b", "ab", "aab", "7", "xyz", "é", "-", "/{{x}}", "{{x}}", "{{x}}-{{y}}", "?q="}
+		var urls []signpost.Endpoint
+		for range 1 + random.IntN(12) {
+			url := "https://{{host}}"
+			for range 1 + random.IntN(6) {
+				url += words[random.IntN(len(words))]
+			}
+			if _, err := signpost.ParseURL(url); err == nil {
+				urls = append(urls, testkit.FullEndpoint(url))
+			}
+		}
+		c := NewCounter([]signpost.Service{{Versions: []signpost.Version{{Manifest: signpost.Manifest{Endpoints: urls}}}}})
+		w := c.newWorker()
+		for range 300 {
+			path := "/"
+			for range random.IntN(8) {
+				path += []string{"/", "/", "a", "b", "ab", "aab", "7", "zz", "qr", "0", "é", "-", "#"}[random.IntN(13)]
+			}
+			query := []string{"", "q=", "q=a"}[random.IntN(3)]
+			feed := path
+			if w.byQuery {
+				feed += "?" + query
+			}
+			for _, host := range []string{"", "a.example"} {
+				if got, want := w.locate([]byte(host), []byte(path), []byte(query)), c.find(host, feed); got != want {
+					t.Fatalf("%s on %q: %d, and match has %d\n%s", feed, host, got, want, fmt.Sprint(urls))
+				}
+			}
+		}
+	}
+}
