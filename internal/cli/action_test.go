@@ -332,6 +332,9 @@ func TestAction(t *testing.T) {
 	}
 	git(t, dir, "checkout", "-q", "feature")
 	commit(t, dir, "accepted.yaml", entries)
+	commit(t, dir, "access.log", `203.0.113.7 - - [18/Nov/2026:10:00:00 +0000] "GET /v1/matches?sort=title HTTP/1.1" 200 512`+"\n")
+	counting := map[string]string{"path": "services", "usage": "access.log", "comment": "false"}
+	expect("a change that is counted", runner.run(pull(t, dir), "main", counting), true, "1 of 1 requests set it (18 Nov)")
 	accepting := map[string]string{"path": "services", "accepted": "accepted.yaml"}
 	merged = pull(t, dir)
 	expect("an accepted change", runner.run(merged, "main", accepting), false)
