@@ -133,7 +133,8 @@ func TestCtx(t *testing.T) {
 		"", base64.RawURLEncoding.EncodeToString([]byte("{}")),
 		base64.RawURLEncoding.EncodeToString([]byte(text)), base64.URLEncoding.EncodeToString([]byte(text)), std, padded,
 		strings.ReplaceAll(padded, "+", " "), url.QueryEscape(padded), url.QueryEscape(url.QueryEscape(padded)),
-		base64.RawURLEncoding.EncodeToString([]byte("[1]")), base64.RawURLEncoding.EncodeToString([]byte("null")), "!!!", "eyJwcm9maWxlIjo3", "%zz",
+		base64.RawURLEncoding.EncodeToString([]byte("[1]")), base64.RawURLEncoding.EncodeToString([]byte("null")), base64.RawURLEncoding.EncodeToString([]byte("undefined")),
+		"undefined", "null", std[:20] + "\n" + std[20:], "!!!", "eyJwcm9maWxlIjo3", "%zz",
 	}
 	input := testkit.Must(json.Marshal(cases))(t)
 	cmd := exec.Command(node, "--input-type=module", "--eval", `import { readCtx } from "./ctx.js";

@@ -3,9 +3,10 @@
 // readCtx returns the context of a request as an object. It accepts base64url, with or without padding, the standard
 // alphabet, and values that were percent-encoded again on the way.
 export function readCtx(ctx) {
-  if (!ctx || ctx === "undefined" || ctx === "null") return {};
+  if (required(ctx) === undefined) return {};
   while (ctx.includes("%")) ctx = decodeURIComponent(ctx);
   const text = Buffer.from(ctx.replaceAll(" ", "+"), "base64").toString("utf8");
+  if (text === "undefined" || text === "null") return {};
   const values = JSON.parse(text);
   if (values === null || typeof values !== "object" || Array.isArray(values)) throw new TypeError("ctx is not a JSON object");
   return values;
