@@ -192,14 +192,15 @@ func TestInFlightIsBounded(t *testing.T) {
 }
 
 // TestHalfClosedClientsAreServed checks that requests wait for room, and then for their rendering however long it takes, and
-// that clients that close their side of the connection meanwhile get their manifest: net/http cancels their context.
+// that clients that close their side of the connection meanwhile get their manifest: plain net/http cancels their context,
+// which connections of package wire do not.
 func TestHalfClosedClientsAreServed(t *testing.T) {
 	for wait, obstruct := range map[time.Duration]func(testing.TB, *Handler) func(){time.Hour: takeAll, time.Nanosecond: takeWriters} {
 		h := newHandler(t, Options{}, v1(compile(t, "a")))
 		h.manifests.wait = wait
 		free := obstruct(t, h)
 		canceled := make(chan struct{}, 8)
-		address := listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address := listenPlain(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			context.AfterFunc(r.Context(), func() { canceled <- struct{}{} })
 			h.ServeHTTP(w, r)
 		}))
