@@ -66,6 +66,15 @@ func TestDiagnosticsOfOtherFiles(t *testing.T) {
 func TestRegisteredTogether(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	mine, other, far := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "b.yaml"), filepath.Join(outside, "c.yaml")
+	for name, text := range map[string]string{"b.yml": sports, "b.json": `{"versions": {"v1": {"endpoints": {}}}}`} { // each by itself
+		beside := t.TempDir()
+		testkit.Write(t, filepath.Join(beside, name), text)
+		e := newEditor(t)
+		e.open(filepath.Join(beside, "a.yaml"), sports)
+		if got := e.found(filepath.Join(beside, "a.yaml"), 1); !strings.Contains(got, "base-path") {
+			t.Errorf("beside %s: %s", name, got)
+		}
+	}
 	testkit.Write(t, other, sports)
 	testkit.Write(t, far, sports)
 	e := newEditor(t)
@@ -189,6 +198,8 @@ func TestNavigate(t *testing.T) {
 	for place, want := range map[string][]int{ // line of the definition, and lines of references
 		"[li¦mit]":          {3, 3, 11, 16},
 		"  li¦mit:":         {3, 3, 11, 16},
+		"[limit¦]":          {3, 3, 11, 16}, // right behind the name
+		"  limit¦:":         {3, 3, 11, 16},
 		"[auth¦entication]": {-1, 1}, // built in
 		"name: Mat¦ches":    {-1},
 	} {

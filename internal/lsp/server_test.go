@@ -174,7 +174,9 @@ func TestLifecycle(t *testing.T) {
 	}
 	testkit.Equal(t, "answers", strings.Join(got, ", "),
 		"1 -32002, 2 0, 3 -32600, 4 -32601, 5 -32602, 6 0, 8 0, 9 -32600, 0 textDocument/publishDiagnostics0")
-	for _, want := range []string{`"positionEncoding":"utf-16"`, `"version":"v1.2.3"`, `"textDocumentSync":{"change":2,"openClose":true,"save":{}}`} {
+	for _, want := range []string{`"positionEncoding":"utf-16"`, `"version":"v1.2.3"`, `"textDocumentSync":{"change":2,"openClose":true,"save":{}}`,
+		`"hoverProvider":true`, `"definitionProvider":true`, `"referencesProvider":true`, `"documentSymbolProvider":true`, `"prepareProvider":true`,
+	} {
 		if !strings.Contains(bodies[1], want) {
 			t.Errorf("initialize returns %s, without %s", bodies[1], want)
 		}
