@@ -21,13 +21,16 @@ func (d *decoder) beyond(n *tree.Node, f tree.Field, v *fields.Value, what strin
 	case !marked:
 		return false
 	case v == fields.ShortModifier:
-		d.add(RuleUnknownField, "write it in full, with id, name and params", f.Key, "field %q in the short form of a modifier", f.Key.Text)
+		d.add(RuleUnknownField, "write it in full, with id, name and params", f.Key,
+			"field %q in the short form of a modifier", f.Key.Text)
 	case v == fields.Definition && name != "":
-		d.add(RuleUnknownField, "put it into a version, for the top of its manifest", f.Key, "unknown field %q in %s", f.Key.Text, what)
+		d.add(RuleUnknownField, "put it into a version, for the top of its manifest", f.Key,
+			"unknown field %q in %s", f.Key.Text, what)
 	case name == "" || !v.Open:
 		return false
 	case known != nil && !known.Local:
-		found := d.add(RuleUnknownField, "write "+name, f.Key, "field %q needs no plus: the specification knows it", f.Key.Text)
+		found := d.add(RuleUnknownField, "write "+name, f.Key,
+			"field %q needs no plus: the specification knows it", f.Key.Text)
 		if other, _ := n.Field(name); other == nil {
 			found.Fix = d.replacement(f.Key, name)
 			n.Rename(f.Key, name)

@@ -172,7 +172,8 @@ func (d *decoder) listOfTexts(n *tree.Node) {
 	if len(n.Items) < 2 { // a single one is reported as such
 		return
 	}
-	found := d.add(signpost.RuleWrongType, "such as "+fix.Edits[0].Text, n, "options must be objects with value and label, not texts")
+	found := d.add(signpost.RuleWrongType, "such as "+fix.Edits[0].Text, n,
+		"options must be objects with value and label, not texts")
 	found.Fix = fix
 	d.broken[n], d.unread = true, true
 }

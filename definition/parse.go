@@ -47,8 +47,8 @@ func newDecoder(f *File, text []byte, opts Options) *decoder {
 	f.BasePath, f.deprecations = "/", make(map[signpost.Part]*signpost.Deprecation)
 	f.doc = tree.Parse(text, f.served || isJSON(f.Name, text))
 	d := &decoder{
-		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[*tree.Node]bool), extras: make(map[*tree.Node]signpost.Extra),
-		places: make(map[string]int),
+		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[*tree.Node]bool),
+		extras: make(map[*tree.Node]signpost.Extra), places: make(map[string]int),
 	}
 	for _, problem := range f.doc.Problems {
 		rule := map[tree.ProblemKind]string{

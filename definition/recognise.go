@@ -40,8 +40,8 @@ func isMark(field string) bool { return slices.Contains(marks, strings.ToLower(f
 func leftAlone(top []string, text []byte) bool {
 	has := func(field string) bool { return slices.Contains(top, field) }
 	isServed := isFlow(text) || !bytes.Contains(text, []byte("{{host}}")) // otherwise, a definition lacks its versions
-	return has("openapi") || has("swagger") || has("signpost_usage") || has("apiVersion") && has("kind") || has("endpoints") && isServed ||
-		has("$defs") || has("properties") || has("$schema") && bytes.Contains(text, []byte("json-schema.org/"))
+	return has("openapi") || has("swagger") || has("signpost_usage") || has("apiVersion") && has("kind") ||
+		has("endpoints") && isServed || has("$defs") || has("properties") || has("$schema") && bytes.Contains(text, []byte("json-schema.org/"))
 }
 
 var (
@@ -50,7 +50,11 @@ var (
 
 	// blockField matches a line of block YAML that has a key, or nothing but a word, in any quotes: its indentation with a
 	// dash, the key, and its value.
-	blockField = regexp.MustCompile(`^([\s\p{Z}]*)([-–—][\s\p{Z}]*)?["'“”„‘’]?([$\pL_][\pL\pN_.-]*)["'“”„‘’]?\s*(?:[:：]\s*(.*)|(?:#.*)?)$`)
+	blockField = regexp.MustCompile(`^([\s\p{Z}]*)([-–—][\s\p{Z}]*)?` +
+		`["'“”„‘’]?([$\pL_][\pL\pN_.-]*)["'“”„‘’]?\s*(?:[:：]\s*(.*)|(?:#.*)?)$`)
+
+	// goesOn matches a value whose text is on the lines below it.
+	goesOn = regexp.MustCompile(`^(?:[|>&!#].*|[{\[].*[^}\]]|[{\[])?$`)
 
 	// flowField matches a key in a flow mapping or in broken JSON.
 	flowField = regexp.MustCompile(`["'“”„{,\s]([$\pL_]+)["'“”]?\s*:`)
@@ -100,11 +104,10 @@ func topFields(name string, text []byte) []string {
 			continue
 		}
 		fields = append(fields, match[3])
-		value := match[4]
 		switch {
 		case match[2] != "": // the rest of a list item
 			inner = len(match[1]) + len(match[2])
-		case value == "" || strings.Contains("|>&!#", value[:1]), strings.Contains("{[", value[:1]) && !strings.HasSuffix(value, "}") && !strings.HasSuffix(value, "]"):
+		case goesOn.MatchString(match[4]):
 			parent = indent
 		}
 	}
