@@ -1,7 +1,6 @@
 package signpost
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 // service does not declare its hosts.
 type Hosts []string
 
-// ParseHosts returns the normalized list of hosts. The error names the entry that is invalid.
+// ParseHosts returns the normalized list of hosts, without duplicates. The error names the entry that is invalid.
 func ParseHosts(entries ...string) (Hosts, error) {
 	var hosts Hosts
 	for _, entry := range entries {
@@ -21,10 +20,9 @@ func ParseHosts(entries ...string) (Hosts, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(hosts, name) {
-			return nil, fmt.Errorf("host %q is listed twice", name)
+		if !slices.Contains(hosts, name) {
+			hosts = append(hosts, name)
 		}
-		hosts = append(hosts, name)
 	}
 	return hosts, nil
 }
@@ -76,4 +74,22 @@ func (h Hosts) owns(normal string) bool {
 		domain, fetched := strings.CutPrefix(entry, ".")
 		return normal == domain || fetched && strings.HasSuffix(normal, entry)
 	})
+}
+
+// ValidateHosts returns what keeps the manifest from existing for the given hosts: URLs that become the same, or do not
+// fit. For such a host, Render and ForHost return a [*HostError].
+func (m Manifest) ValidateHosts(hosts ...string) []Finding {
+	var findings []Finding
+	check := m.hostCheck()
+	for _, name := range hosts {
+		for misfit := range check.misfits(name) {
+			f := Finding{Rule: RuleURL, Severity: SeverityError, Path: Path{Field(misfit.URL.raw)}, Message: misfit.Error(),
+				Hint: "write the hostname in the URL, or use another host"}
+			if misfit.Same.raw != "" {
+				f.Rule, f.Path, f.Hint = RuleResolvedURLCollision, Path{Field(misfit.Same.raw)}, "remove one of the two"
+			}
+			findings = append(findings, f)
+		}
+	}
+	return findings
 }

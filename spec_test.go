@@ -100,7 +100,7 @@ func TestSpec2_3ContextTypes(t *testing.T) {
 
 // Section 4.1, rule 4, for many requests at a time. The race detector looks on.
 func TestSpec4_1_4EveryCallGivesTheSame(t *testing.T) {
-	manifest := signpost.NewManifest(testkit.FullEndpoint("https://{{host}}/a"), feed("https://b.example.com/a"))
+	manifest := signpost.NewManifest(testkit.FullEndpoint("https://{{host}}/a"), feed("https://partner.example.net/a"))
 	template := compile(t, manifest, signpost.GeoRestriction())
 	var group sync.WaitGroup
 	for _, host := range []string{"a.example.com", "b.example.com", "c.example.com"} {

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,8 +23,7 @@ type Template struct {
 	pieces [][]byte // of the response: joined by the host, they are all of it
 	size   int      // of the response, with {{host}}
 
-	composed []URL    // one for each authority in which {{host}} is only a part of the host
-	rivals   []string // that may become the same for some host
+	hosts hostCheck
 }
 
 // revisionBytes is how many bytes of a SHA-256 hash make up a revision: enough to rule out collisions, short enough to
@@ -56,39 +57,8 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	hash := sha256.Sum256(text)
 	return &Template{
 		manifest: m.Served(), revision: hex.EncodeToString(hash[:revisionBytes]),
-		pieces: pieces, size: len(text), composed: m.composed(), rivals: m.rivals(),
+		pieces: pieces, size: len(text), hosts: m.hostCheck(),
 	}, nil
-}
-
-// composed returns one URL for each authority in which {{host}} is only a part of the host. Not every host fits there.
-func (m Manifest) composed() []URL {
-	var urls []URL
-	for _, e := range m.Endpoints {
-		u := CutURL(e.URL)
-		known := func(other URL) bool { return other.authority == u.authority }
-		if u.HasHostPlaceholder() && u.Hostname() != HostPlaceholder && !slices.ContainsFunc(urls, known) {
-			urls = append(urls, u)
-		}
-	}
-	return urls
-}
-
-// rivals returns the URLs that may become the same for some host. A host contains no slash, so they have the same scheme and
-// the same text after the authority.
-func (m Manifest) rivals() []string {
-	groups := make(map[string][]string)
-	for _, e := range m.Endpoints {
-		u := CutURL(e.URL)
-		key := u.scheme + "://" + u.Rest()
-		groups[key] = append(groups[key], e.URL)
-	}
-	var rivals []string
-	for _, group := range groups {
-		if len(group) > 1 {
-			rivals = append(rivals, group...)
-		}
-	}
-	return rivals
 }
 
 // Revision identifies the manifest before the host is filled in. It is the same on every replica.
@@ -114,19 +84,22 @@ func (t *Template) Endpoint(url string) (Endpoint, error) {
 	return Endpoint{}, fmt.Errorf("manifest has no endpoint %q", url)
 }
 
-// HostError reports that a URL of the manifest does not exist for a host: {{host}} is only a part of the URL's host,
-// and the combination is not a valid host name. IP addresses never fit.
+// HostError reports that the manifest does not exist for a host. Either {{host}} is only a part of a URL's host, and the
+// combination is not a valid host name, as with an IP address; or two URLs become the same.
 type HostError struct {
 	Host string
 	URL  URL // with {{host}} unresolved
+	Same URL // the later URL that becomes the same for the host; zero if URL does not fit
 }
 
 func (e *HostError) Error() string {
+	if e.Same.raw != "" {
+		return fmt.Sprintf("on host %q, %q and %q are the same URL", e.Host, e.URL, e.Same)
+	}
 	return fmt.Sprintf("host %q does not fit into %q", e.Host, e.URL)
 }
 
-// Size returns the number of bytes that [Template.Render] returns for a host. It is slightly too large if URLs collide
-// for that host.
+// Size returns the number of bytes that [Template.Render] returns for a host.
 func (t *Template) Size(host string) int {
 	return t.size + (len(host)-len(HostPlaceholder))*(len(t.pieces)-1)
 }
@@ -138,70 +111,92 @@ func (t *Template) Render(host string) ([]byte, error) {
 	if t.size == 0 {
 		return nil, errors.New("the template is empty: use one that Compile returned")
 	}
-	if err := checkRequest(host, t.composed); err != nil {
+	if err := t.hosts.check(host); err != nil {
 		return nil, err
-	}
-	if t.collides(host) {
-		doc, err := t.manifest.resolve(host).MarshalJSON()
-		if err != nil {
-			return nil, err
-		}
-		return append(doc, '\n'), nil
 	}
 	return bytes.Join(t.pieces, []byte(host)), nil
 }
 
-// checkRequest returns an error if a request cannot be for the host, or if one of the composed URLs does not exist for it. What
-// it accepts can break out of neither the JSON string nor the authority of the URL.
-func checkRequest(host string, composed []URL) error {
+// hostCheck holds the URLs that decide whether a manifest exists for a host.
+type hostCheck struct {
+	composed []URL   // one for each authority in which {{host}} is only a part of the host
+	alike    [][]URL // those that may become the same
+}
+
+// hostCheck returns the URLs that do not fit every host, and those that differ in their authority only, which may become
+// the same if one of them contains {{host}}.
+func (m Manifest) hostCheck() hostCheck {
+	var c hostCheck
+	groups := make(map[string][]URL)
+	open := make(map[string]bool) // groups with {{host}}
+	for _, e := range m.Endpoints {
+		u := CutURL(e.URL)
+		group := u.Scheme() + "://" + u.Rest()
+		groups[group] = append(groups[group], u)
+		if !u.HasHostPlaceholder() {
+			continue
+		}
+		open[group] = true
+		known := func(other URL) bool { return other.authority == u.authority }
+		if u.Hostname() != HostPlaceholder && !slices.ContainsFunc(c.composed, known) {
+			c.composed = append(c.composed, u)
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(open)) {
+		if len(groups[group]) > 1 {
+			c.alike = append(c.alike, groups[group])
+		}
+	}
+	return c
+}
+
+// check returns an error if a request cannot be for the host, or if the manifest does not exist for it. What it accepts can
+// break out of neither the JSON string nor the authority of the URL.
+func (c hostCheck) check(host string) error {
 	if !isASCII(host) || checkHost(host) != nil {
 		return fmt.Errorf("%q is not a host name or an IP address", host)
 	}
-	for _, u := range composed {
-		if !u.fits(host) {
-			return &HostError{host, u}
-		}
+	for misfit := range c.misfits(host) {
+		return misfit
 	}
 	return nil
 }
 
-// collides reports whether two URLs become the same for this host.
-func (t *Template) collides(host string) bool {
-	seen := make(map[string]bool, len(t.rivals))
-	for _, url := range t.rivals {
-		url = strings.ReplaceAll(url, HostPlaceholder, host)
-		if seen[url] {
-			return true
+// misfits returns the reasons why the manifest does not exist for a host.
+func (c hostCheck) misfits(host string) iter.Seq[*HostError] {
+	return func(yield func(*HostError) bool) {
+		for _, u := range c.composed {
+			if !u.fits(host) && !yield(&HostError{Host: host, URL: u}) {
+				return
+			}
 		}
-		seen[url] = true
+		for _, group := range c.alike {
+			seen := make(map[string]URL, len(group))
+			for _, u := range group {
+				origin := u.Resolve(host).Origin()
+				first, taken := seen[origin]
+				same := taken && (first.HasHostPlaceholder() || u.HasHostPlaceholder())
+				if same && !yield(&HostError{Host: host, URL: first, Same: u}) {
+					return
+				}
+				if !taken {
+					seen[origin] = u
+				}
+			}
+		}
 	}
-	return false
 }
 
 // ForHost returns a copy of the manifest as served to host, with {{host}} replaced in every URL. The error is a
 // [*HostError] if the manifest does not exist for that host. Unlike [Template.Render], ForHost does not require a valid
 // manifest.
 func (m Manifest) ForHost(host string) (Manifest, error) {
-	if err := checkRequest(host, m.composed()); err != nil {
+	if err := m.hostCheck().check(host); err != nil {
 		return Manifest{}, err
 	}
-	return m.resolve(host), nil
-}
-
-// resolve returns the manifest with the host filled in. If two URLs become the same, the later endpoint wins but takes
-// the earlier one's position.
-func (m Manifest) resolve(host string) Manifest {
-	out := Manifest{Extra: m.Extra}
-	place := make(map[string]int, len(m.Endpoints))
-	for _, e := range m.Endpoints {
-		e = e.served().Clone()
-		e.URL = strings.ReplaceAll(e.URL, HostPlaceholder, host)
-		if i, ok := place[e.URL]; ok {
-			out.Endpoints[i] = e
-			continue
-		}
-		place[e.URL] = len(out.Endpoints)
-		out.Endpoints = append(out.Endpoints, e)
+	m = m.Served()
+	for i, e := range m.Endpoints {
+		m.Endpoints[i].URL = strings.ReplaceAll(e.URL, HostPlaceholder, host)
 	}
-	return out
+	return m, nil
 }

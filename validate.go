@@ -30,6 +30,7 @@ const (
 	RuleModifierDefault      = "modifier-default"
 	RuleSelectOptions        = "select-options"
 	RuleEnumMismatch         = "enum-mismatch"
+	RuleResolvedURLCollision = "resolved-url-collision"
 )
 
 // reservedKey is the query parameter that carries context, so modifiers cannot use it.

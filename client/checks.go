@@ -143,7 +143,7 @@ func (c *checker) checkManifest(context.Context) {
 		}
 	} else if err == nil {
 		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
-		findings = slices.Concat(m.Validate(), warnings.Manifest(m, m, own), match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0])
+		findings = slices.Concat(m.Validate(), warnings.Published(m, signpost.FetchedFrom(own)), match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0])
 	}
 	for _, f := range findings {
 		if err == nil {

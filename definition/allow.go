@@ -3,28 +3,57 @@ package definition
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"signpost"
 	"signpost/internal/spell"
 	"signpost/internal/tree"
+	"signpost/match"
 )
 
 // allowance is an intended warning: an entry in the allow field of an endpoint or of the file.
 type allowance struct {
 	rule string
+	keys []string   // context keys whose loss is meant; nil means all that are optional
 	at   *tree.Node // name of the rule
 	in   *tree.Node // URL of the endpoint that has the field; nil for the file
 }
+
+// lossRules are the rules about context keys that feeds lose.
+var lossRules = []string{match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment}
 
 // readAllow reads the allow field of an object, which maps rules to reasons. endpoint is the URL of the endpoint, or nil for
 // the field of the file.
 func (d *decoder) readAllow(n, endpoint *tree.Node) {
 	for _, f := range n.Get("allow").Fields {
-		if f.Value.Kind == tree.String && f.Value.Text == "" {
+		reason, a := f.Value, allowance{rule: f.Key.Text, at: f.Key, in: endpoint}
+		if f.Value.Kind == tree.Object {
+			reason = f.Value.Get("reason")
+			a.keys = d.allowedKeys(a.rule, f.Value)
+		}
+		if reason.Text == "" && !d.broken[reason] && (reason.Kind == tree.String || f.Value.Kind == tree.Object) {
 			d.add(signpost.RuleRequiredField, "say why it is intended", f.Key, "allow gives no reason for %s", f.Key.Text)
 		}
-		d.allowances = append(d.allowances, allowance{f.Key.Text, f.Key, endpoint})
+		d.allowances = append(d.allowances, a)
 	}
+}
+
+// allowedKeys returns the keys that an allowance names.
+func (d *decoder) allowedKeys(rule string, n *tree.Node) []string {
+	at, list := n.Field("keys")
+	switch {
+	case at == nil || d.broken[list]:
+		return nil
+	case !slices.Contains(lossRules, rule):
+		d.add(RuleUnknownField, "name only the reason", at, "keys are for %s, not for %s", strings.Join(lossRules, " and "), rule)
+	case len(list.Items) == 0:
+		d.add(signpost.RuleRequiredField, "name a context key, or remove keys", at, "keys is an empty list")
+	}
+	keys := []string{}
+	for _, item := range list.Items {
+		keys = append(keys, item.Text)
+	}
+	return keys
 }
 
 // warn reports a warning of this package, unless it is allowed. endpoint is the URL of the endpoint that it is about, or nil.
@@ -43,6 +72,15 @@ func (f *File) allows(rule string, endpoint *tree.Node, used map[*tree.Node]bool
 		}
 	}
 	return allowed
+}
+
+// allowsLoss reports whether the loss of a context key is allowed in the endpoint with a URL. An allowance covers the keys
+// that it names or, if it names none, those that are optional. The zero item stands for what is not about a key.
+func (f *File) allowsLoss(rule string, endpoint *tree.Node, lost signpost.ContextItem, used map[*tree.Node]bool) bool {
+	return f.allows(rule, endpoint, used) && slices.ContainsFunc(f.allowances, func(a allowance) bool {
+		covers := lost.Key == "" || slices.Contains(a.keys, lost.Key) || a.keys == nil && !lost.Required
+		return a.rule == rule && covers && (a.in == nil || a.in == endpoint)
+	})
 }
 
 // unusedAllow returns the finding about an allowance of a rule that allows nothing.

@@ -24,6 +24,9 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			d.check(item, &fields.Value{}, what)
 		}
 		return
+	case v.OrObject != nil && n.Kind == tree.Object:
+		d.check(n, v.OrObject, what)
+		return
 	case !d.hasType(n, v):
 		d.wrongType(n, v, what)
 		return

@@ -51,6 +51,10 @@ type Options struct {
 	// ignored. Nil means those of the file.
 	Features []string
 
+	// Accepted are hosts that the deployment accepts besides those of the file. Two URLs must not become the same on one
+	// of them.
+	Accepted signpost.Hosts
+
 	// Today is the date for checking deprecations. Zero means the current date.
 	Today time.Time
 }
@@ -74,7 +78,7 @@ func (o Options) Parse(name string, text []byte) *File {
 
 // ParseManifest parses a served or saved manifest: JSON with the single field endpoints. The result has one version,
 // without a name. The rules are those of a definition. If name is the address that the manifest was fetched from, URLs
-// on its host are the service's own; otherwise, URLs on the most common host are.
+// on its host and subdomains of it are the service's own; otherwise, it is unknown which are.
 func ParseManifest(name string, text []byte) *File {
 	d := newDecoder(&File{Name: name, served: true}, text, Options{})
 	if root := d.doc.Root; root != nil {
@@ -118,6 +122,17 @@ func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityEr
 // only returns the findings of this file for which keep returns true.
 func (f *File) only(keep func(signpost.Finding) bool) []signpost.Finding {
 	return slices.DeleteFunc(slices.Clone(f.findings), func(f signpost.Finding) bool { return !keep(f) })
+}
+
+// Owns reports whether a URL is the service's own: it contains {{host}}, or is on a host that the file declares. Of a
+// manifest that was fetched, it is on the host of the address or on a subdomain of it.
+func (f *File) Owns(u signpost.URL) bool { return f.own().Owns(u) }
+
+func (f *File) own() signpost.Hosts {
+	if f.served {
+		return signpost.FetchedFrom(addressHost(f.Name))
+	}
+	return f.Hosts
 }
 
 // Served reports whether the file is a manifest read by [ParseManifest].

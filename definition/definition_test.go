@@ -200,19 +200,19 @@ func checkParse(t *testing.T, name string, text []byte) {
 	}
 }
 
-// TestOwnHost: URLs on the host of the address that a manifest comes from are the service's own, and otherwise those on
-// the host that most URLs have.
+// TestOwnHost: URLs on the host of the address that a manifest comes from, and on subdomains of it, are the service's own.
+// Without an address nothing tells which are.
 func TestOwnHost(t *testing.T) {
 	var endpoints []string
-	for _, url := range []string{"https://own.example/a", "https://media.example/b", "https://media.example/c"} {
+	for _, url := range []string{"https://own.example/a", "https://media.own.example/b", "https://media.example/c"} {
 		endpoints = append(endpoints, fmt.Sprintf(`%q: {"name": %[1]q, "method": "get", "mime_type": "application/json", "context_obj": [{"key": "k", "type": "ctx", "required": true}]}`, url))
 	}
 	text := `{"endpoints": {` + strings.Join(endpoints, ", ") + "}}"
 	for name, want := range map[string]string{
-		"HTTP://OWN.example:80/v1/endpoints-manifest": "[https://media.example/b https://media.example/c]",
-		"https://other.example/v1/endpoints-manifest": "[https://own.example/a]",
-		"oci://own.example/feeds:prod":                "[https://own.example/a]",
-		"saved.json":                                  "[https://own.example/a]",
+		"HTTP://OWN.example:80/v1/endpoints-manifest": "[https://media.example/c]",
+		"https://other.example/v1/endpoints-manifest": "[https://own.example/a https://media.own.example/b https://media.example/c]",
+		"oci://own.example/feeds:prod":                "[]",
+		"saved.json":                                  "[]",
 	} {
 		var foreign []string
 		for _, f := range Lint(ParseManifest(name, []byte(text))) {

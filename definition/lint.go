@@ -7,7 +7,6 @@ import (
 
 	"signpost"
 	"signpost/host"
-	"signpost/internal/served"
 	"signpost/internal/tree"
 	"signpost/internal/warnings"
 )
@@ -47,7 +46,7 @@ func addressHost(name string) string {
 
 // lintManifest applies the rules about manifests to a version as it is served.
 func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
-	applied, own := v.manifest.WithFeatures(enabled...), ""
+	applied := v.manifest.WithFeatures(enabled...)
 	for _, e := range applied.Endpoints {
 		for i, item := range v.endpoints[e.URL].Value.Get("modifiers").Items {
 			if item.Kind == tree.String {
@@ -55,10 +54,12 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 			}
 		}
 	}
+	judged := warnings.Manifest(v.manifest, applied, d.Hosts)
 	if d.served {
-		own = served.Host(v.manifest, addressHost(d.Name))
+		judged = warnings.Published(v.manifest, d.own())
 	}
-	for _, f := range append(applied.Validate(), warnings.Manifest(v.manifest, applied, own)...) {
+	collisions := v.manifest.ValidateHosts(append(d.Hosts.Exact(), d.opts.Accepted.Exact()...)...)
+	for _, f := range slices.Concat(applied.Validate(), collisions, judged) {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
 }

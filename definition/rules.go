@@ -73,6 +73,7 @@ func Rules() []Rule {
 		{RuleUnknownFeature, e, "a feature that is enabled exists", nil},
 		{RuleBasePath, e, "every service has its own base_path", nil},
 		{RuleHosts, e, "hosts lists host names, or *.suffix", nil},
+		{signpost.RuleResolvedURLCollision, e, "no two URLs become the same on a host of the service", nil},
 		{RuleUnknownContextKey, e, "every context key is known to the apps", (*decoder).checkContextKeys},
 	}
 	for _, r := range warnings.Rules() {
@@ -81,7 +82,8 @@ func Rules() []Rule {
 	return append(rules, []Rule{
 		{match.RuleOverlapDropsContext, w, "a nested endpoint has the context keys of the one around it", nil},
 		{match.RuleOverlapInsideSegment, w, "no URL ends in the middle of a path segment of another one", nil},
-		{match.RuleRegisteredTwice, w, "no two services declare the same URL", nil},
+		{match.RuleRegisteredTwice, w, "no URL is declared twice", nil},
+		{match.RuleHostsUnknown, w, "where hosts decide whether URLs overlap, they are declared", nil},
 		{RuleUnusedModifier, w, "a shared modifier is used", (*decoder).checkUnusedModifiers},
 		{RuleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint", (*decoder).checkIdleFeatures},
 		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have", (*decoder).checkVersionsInURLs},
@@ -206,23 +208,23 @@ func (d *decoder) checkIdleFeatures() {
 			}
 		}
 	}
-	for at, feature := range enabled {
-		i := slices.IndexFunc(d.enabled, func(n *tree.Node) bool { return n.Text == feature.Name })
-		if len(idle[at]) == 0 || i < 0 {
+	for i, feature := range enabled {
+		if len(idle[i]) == 0 {
 			continue
 		}
 		if d.queryBehindSuffix(feature) {
 			continue
 		}
+		at, remedy := d.enabledAt(feature.Name, idle[i][0])
 		where := ""
-		if len(idle[at]) < versions {
-			where = " of " + strings.Join(idle[at], ", ")
+		if len(idle[i]) < versions {
+			where = " of " + strings.Join(idle[i], ", ")
 		}
 		suffixes := strconv.Quote(feature.URLSuffix)
 		for _, suffix := range feature.URLSuffixes {
 			suffixes += " or " + strconv.Quote(suffix)
 		}
-		d.warn(RuleFeatureMatchesNothing, "correct the URLs or the suffix, or do not enable it", d.enabled[i], nil,
+		d.warn(RuleFeatureMatchesNothing, "correct the URLs or the suffix, or "+remedy, at, nil,
 			"feature %q applies to no endpoint%s: no URL ends in %s", feature.Name, where, suffixes)
 	}
 }
@@ -243,4 +245,16 @@ func (d *decoder) queryBehindSuffix(feature signpost.Feature) bool {
 		}
 	}
 	return false
+}
+
+// enabledAt returns where a feature is enabled, and how not to enable it. One that --feature names, and the file does not,
+// is reported at the given version.
+func (d *decoder) enabledAt(feature, in string) (at *tree.Node, remedy string) {
+	for _, n := range d.enabled {
+		if n.Text == feature {
+			return n, "do not enable it"
+		}
+	}
+	i := slices.IndexFunc(d.versions, func(v version) bool { return v.name == in })
+	return d.versions[i].key, "leave it out of --feature"
 }

@@ -22,6 +22,7 @@ import (
 var beyondSchema = []string{
 	"syntax", "too-large", "duplicate-key.json", "duplicate-key.yaml", "version-mismatch", "context-duplicate", "modifier-id-duplicate",
 	"modifier-key-duplicate", "enum-mismatch", "unknown-modifier", "unknown-feature", "unknown-context-key",
+	"resolved-url-collision", "url-host-does-not-fit",
 }
 
 func TestSchemaAgainstCorpus(t *testing.T) {
@@ -128,6 +129,13 @@ func TestSchemaAgainstTable(t *testing.T) {
 			compare(path, v.Short, s["else"].(map[string]any))
 			return
 		}
+		if v.OrObject != nil {
+			text, either := *v, s["anyOf"].([]any)
+			text.OrObject = nil
+			compare(path, &text, either[0].(map[string]any))
+			compare(path, v.OrObject, either[1].(map[string]any))
+			return
+		}
 		kind := map[fields.Type]any{
 			fields.Text: "string", fields.Date: "string", fields.Bool: "boolean", fields.Object: "object", fields.List: "array",
 			fields.Scalar: []any{"string", "number", "boolean"},
@@ -181,7 +189,7 @@ func TestFieldsAreDocumented(t *testing.T) {
 			}
 			visit(f.Value)
 		}
-		for _, inner := range []*fields.Value{v.Each, v.Short} {
+		for _, inner := range []*fields.Value{v.Each, v.Short, v.OrObject} {
 			if inner != nil {
 				visit(inner)
 			}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"signpost"
-	"signpost/internal/served"
 	"signpost/internal/tree"
 	"signpost/match"
 )
@@ -14,7 +13,7 @@ import (
 // togetherRules are the rules that depend on everything registered together. Lint checks them, since Parse sees a
 // single file.
 var togetherRules = []string{
-	match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment, match.RuleRegisteredTwice,
+	match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment, match.RuleRegisteredTwice, match.RuleHostsUnknown,
 }
 
 // keepPlaces records where the endpoints are, for Lint. The tree itself is too large for a server to keep.
@@ -117,7 +116,6 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 	var all [2][]signpost.Version
 	var places []map[string]*tree.Node // by version and URL
 	var owners []*File                 // by version
-	several := len(files)+len(registered) > 1
 	for i, some := range [][]*File{files, registered} {
 		for _, f := range some {
 			for j := range f.versions {
@@ -125,50 +123,45 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 				if without[v] {
 					continue
 				}
-				manifest, at := f.comparable(v, several)
+				manifest, at := f.comparable(v)
 				where := make(map[string]string, len(at))
 				for url, key := range at {
 					if !f.served { // which is probably a single line
 						where[url] = fmt.Sprintf("%s:%d", f.Name, key.Line())
 					}
 				}
-				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Manifest: manifest, Places: where})
+				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: manifest, Places: where})
 				places, owners = append(places, at), append(owners, f)
 			}
 		}
 	}
 	var findings []signpost.Finding
-	for i, some := range match.Overlaps(all[0], all[1]) {
+	allowed := func(version int, endpoint, rule string, lost signpost.ContextItem) bool {
+		return owners[version].allowsLoss(rule, places[version][endpoint], lost, used)
+	}
+	for i, some := range match.OverlapsExcept(all[0], all[1], allowed) {
 		for _, f := range some {
 			at := places[i][f.Path.Endpoint()]
-			f.Path = signpost.Path{signpost.Field(at.Text)}
-			if !owners[i].allows(f.Rule, at, used) {
-				findings = append(findings, owners[i].finding(f, at))
+			if owners[i].allows(f.Rule, at, used) { // but not all of it
+				f.Hint += "; allow covers optional keys, and those that it names: {keys: […], reason: …}"
 			}
+			findings = append(findings, owners[i].finding(f, at))
 		}
 	}
 	return findings
 }
 
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
-// errors, and the places of its URLs. The features that the file enables are applied. If there are several files,
-// {{host}} replaces the host of a served manifest, since all count as registered on the same host.
-func (f *File) comparable(v *version, several bool) (signpost.Manifest, map[string]*tree.Node) {
+// errors, and the places of its URLs. The features that the file enables are applied.
+func (f *File) comparable(v *version) (signpost.Manifest, map[string]*tree.Node) {
 	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
-	places := make([]*tree.Node, 0, len(v.manifest.Endpoints))
+	at := make(map[string]*tree.Node, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
 		if v.places[i] != nil {
 			e.Modifiers = nil
 			m.Endpoints = append(m.Endpoints, e)
-			places = append(places, v.places[i])
+			at[e.URL] = v.places[i]
 		}
-	}
-	if f.served && several {
-		m = served.Reopen(m, served.Host(m, addressHost(f.Name)))
-	}
-	at := make(map[string]*tree.Node, len(places))
-	for i, e := range m.Endpoints {
-		at[e.URL] = places[i]
 	}
 	return m.WithFeatures(f.named(f.enable)...), at
 }

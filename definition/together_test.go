@@ -15,6 +15,7 @@ func TestPublishedManifest(t *testing.T) {
 		address = "https://feeds.example.com/feeds/v1/endpoints-manifest"
 		feeds   = `
 base_path: /feeds
+hosts: [feeds.example.com]
 versions:
   v1:
     endpoints:
@@ -46,11 +47,12 @@ versions:
 		{"check", files{manifest(served)}, files{definitionOf(feeds)}, nil},
 		{"studio", files{definitionOf(feeds), manifest(served)}, nil, nil},
 		{"lint with another service", files{definitionOf(feeds), other()}, files{manifest(served)}, []string{lost}},
-		{"check with another service", files{manifest(served)}, files{definitionOf(feeds), other()}, []string{address + " overlap-drops-context"}},
+		{"check with another service", files{manifest(served)}, files{definitionOf(feeds), other()}, []string{address + " hosts-unknown"}},
 		{"studio with another service", files{other(), definitionOf(feeds), manifest(served)}, nil, []string{lost}},
 		{"lint after a deployment with half of it", files{definitionOf(feeds + "      https://{{host}}/feeds/v1/more: {name: More, method: get, mime_type: application/json}\n" +
 			"      https://{{host}}/feeds/v1/most: {name: Most, method: get, mime_type: application/json}\n")}, files{manifest(served)}, nil},
-		{"another name", files{definitionOf(strings.Replace(feeds, "name: All", "name: Everything", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
+		{"another host", files{definitionOf(strings.Replace(feeds, "feeds.example.com", "feeds.example.org", 1))}, files{manifest(served)}, nil},
+		{"unknown hosts", files{definitionOf(strings.Replace(feeds, "hosts", "x-hosts", 1))}, files{manifest(served)}, []string{"feeds.yaml hosts-unknown"}},
 		{"another base path", files{definitionOf(strings.Replace(feeds, "base_path: /feeds", "base_path: /films", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
 		{"a saved manifest", files{definitionOf(feeds)}, files{definition.ParseManifest("feeds.json", []byte(served))}, []string{"feeds.yaml registered-twice"}},
 	} {

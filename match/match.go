@@ -7,9 +7,13 @@ package match
 
 import (
 	"cmp"
+	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"signpost"
+	"signpost/host"
 )
 
 // Match is the endpoint that answers for a feed: the one whose URL is the longest prefix of the feed URL. Only that
@@ -56,39 +60,52 @@ const (
 type Index struct {
 	versions  []signpost.Version // without their manifests
 	endpoints []indexed
-	sites     []*site
-	byOrigin  map[string]*site
+	sites     map[string]*site // by origin
+	open      []*site          // those whose origin contains {{host}}
+	declared  map[string]bool  // hosts of all versions, and of their URLs
 }
 
 // indexed is an endpoint of an index. Its number is its position: the order of registration.
 type indexed struct {
 	signpost.Endpoint
-	in   int // its version, as an index
-	node *node
+	url   signpost.URL
+	in    int // its version, as an index
+	parts []segment
+	words []string // of a feed for which any value will do
+	spots []spot   // as written first; if it contains {{host}}, then for each of the hosts
 }
 
-// site is the tree of the URLs with one origin. {{host}} may be part of the origin.
+// spot is the place of an endpoint in the tree of a site.
+type spot struct {
+	*site
+	*node
+}
+
+// site is the tree of the URLs with one origin.
 type site struct {
 	url  signpost.URL // the origin alone
 	root node
 }
 
-// NewIndex indexes the endpoints of versions that are registered together, of one service or several. An endpoint whose
-// URL contains {{host}} answers on every host; resolve it first if the services have hosts of their own.
+// isOpen reports whether the origin contains {{host}}.
+func (s *site) isOpen() bool { return s.url.HasHostPlaceholder() }
+
+// NewIndex indexes the endpoints of versions that are registered together, of one service or several. {{host}} stands
+// for the hosts of the version and, if it declares none, for any host.
 func NewIndex(versions ...signpost.Version) *Index {
-	x := &Index{byOrigin: make(map[string]*site)}
-	for i, v := range versions {
+	x := &Index{sites: make(map[string]*site), declared: make(map[string]bool)}
+	for _, v := range versions {
+		for _, name := range v.Hosts {
+			x.declared[name] = true
+		}
 		for _, e := range v.Manifest.Endpoints {
-			origin, rest := cut(e.URL)
-			s := x.byOrigin[origin]
-			if s == nil {
-				s = &site{url: signpost.CutURL(origin)}
-				x.byOrigin[origin] = s
-				x.sites = append(x.sites, s)
-			}
-			n := s.root.insert(segments(rest))
-			n.ends = append(n.ends, len(x.endpoints))
-			x.endpoints = append(x.endpoints, indexed{e.Clone(), i, n})
+			x.declareParts(signpost.CutURL(e.URL), v.Hosts)
+		}
+	}
+	for i, v := range versions {
+		hosts := x.hosts(v.Hosts)
+		for _, e := range v.Manifest.Endpoints {
+			x.add(e.Clone(), i, hosts)
 		}
 		v.Manifest = signpost.Manifest{}
 		x.versions = append(x.versions, v)
@@ -96,53 +113,85 @@ func NewIndex(versions ...signpost.Version) *Index {
 	return x
 }
 
-// cut splits a URL into its lower-cased origin, which is compared as a whole, and everything after it.
-func cut(raw string) (origin, rest string) {
-	u := signpost.CutURL(raw)
-	return u.Origin(), u.Rest()
+// declareParts adds the hosts of a URL in which {{host}} is only a part of the host.
+func (x *Index) declareParts(u signpost.URL, hosts signpost.Hosts) {
+	if !u.HasHostPlaceholder() || u.Hostname() == signpost.HostPlaceholder {
+		return
+	}
+	for _, name := range hosts.Exact() {
+		x.declared[strings.ToLower(u.Resolve(name).Hostname())] = true
+	}
 }
 
-// place is an origin at which feeds are shared with the endpoints of a site.
-type place struct {
-	origin string
-	host   string // what {{host}} stands for; empty if it is unresolved
-	*site
-}
-
-// anyHost makes every URL with {{host}} take part.
-const anyHost = "*"
-
-// places returns where URLs with an origin meet those of the index: at the origin itself and, since {{host}} can be any
-// host that a URL names, where {{host}} makes two origins the same if it is the given host.
-func (x *Index) places(origin, host string) []place {
-	var places []place
-	if own := x.byOrigin[origin]; own != nil {
-		places = append(places, place{origin, "", own})
+// hosts returns what {{host}} stands for: the listed hosts and, for a suffix, also the hosts and longer suffixes of other
+// versions that it covers. A suffix itself stands for a host that no version lists.
+func (x *Index) hosts(listed signpost.Hosts) []string {
+	names := slices.Clone(listed)
+	if len(listed.Exact()) == len(listed) {
+		return names
 	}
-	if host == "" {
-		return places
-	}
-	u := signpost.CutURL(origin)
-	for _, s := range x.sites {
-		at, name := origin, ""
-		switch open := u.HasHostPlaceholder(); {
-		case open == s.url.HasHostPlaceholder():
-		case open:
-			at, name = s.url.String(), u.HostFor(s.url)
-		default:
-			name = s.url.HostFor(u)
-		}
-		if name != "" && (name == host || host == anyHost) {
-			places = append(places, place{at, name, s})
+	for _, name := range slices.Sorted(maps.Keys(x.declared)) {
+		if !slices.Contains(listed, name) && covers(listed, name) {
+			names = append(names, name)
 		}
 	}
-	return places
+	return names
 }
+
+// covers reports whether a list has a suffix for a host or a longer suffix.
+func covers(listed signpost.Hosts, name string) bool {
+	return slices.ContainsFunc(listed, func(entry string) bool {
+		suffix, wild := strings.CutPrefix(entry, "*")
+		return wild && strings.HasSuffix(name, suffix)
+	})
+}
+
+func (x *Index) add(e signpost.Endpoint, version int, hosts []string) {
+	u := signpost.CutURL(e.URL)
+	added := indexed{Endpoint: e, url: u, in: version, parts: segments(u.Rest())}
+	for _, s := range added.parts {
+		added.words = append(added.words, s.general())
+	}
+	number := len(x.endpoints)
+	insert := func(origin string) {
+		s := x.site(origin)
+		n := s.root.insert(added.parts)
+		n.ends = append(n.ends, number)
+		added.spots = append(added.spots, spot{s, n})
+	}
+	insert(u.Origin())
+	for _, name := range hosts {
+		if !u.HasHostPlaceholder() {
+			break
+		}
+		if u.Hostname() == signpost.HostPlaceholder || !host.IsIP(name) { // which is never a part of a name
+			insert(u.Resolve(name).Origin())
+		}
+	}
+	x.endpoints = append(x.endpoints, added)
+}
+
+// site returns the site of an origin, creating it if needed.
+func (x *Index) site(origin string) *site {
+	s := x.sites[origin]
+	if s == nil {
+		s = &site{url: signpost.CutURL(origin)}
+		x.sites[origin] = s
+		if s.isOpen() {
+			x.open = append(x.open, s)
+		}
+	}
+	return s
+}
+
+// isDeclared reports whether the service of an endpoint declares its hosts.
+func (x *Index) isDeclared(number int) bool { return len(x.versions[x.endpoints[number].in].Hosts) > 0 }
 
 // hit is an endpoint URL that is a prefix of a feed URL.
 type hit struct {
 	*node
-	length int // of the match, in bytes after the origin
+	length int   // of the match, in bytes after the origin
+	ends   []int // the endpoints that take part, in order of registration
 }
 
 // compare returns a negative number if h answers rather than other.
@@ -164,8 +213,9 @@ func (h hit) precedence(other hit) Precedence {
 // Match returns the endpoint that answers for a feed, or false if there is none. Ties go to the endpoint that was
 // registered first.
 func (x *Index) Match(feedURL string) (Match, bool) {
-	origin, rest := cut(feedURL)
-	hits := x.hits(feed{origin, anyHost, split(rest)})
+	u := signpost.CutURL(feedURL)
+	rest := u.Rest()
+	hits := x.hits(u, split(rest))
 	if len(hits) == 0 {
 		return Match{}, false
 	}
@@ -192,16 +242,33 @@ func (x *Index) Match(feedURL string) (Match, bool) {
 	return m, true
 }
 
-// hits returns the URLs that are prefixes of a feed. The one that answers comes first.
-func (x *Index) hits(f feed) []hit {
+// hits returns the URLs that are prefixes of a feed, which the words are the rest of. The one that answers comes first.
+func (x *Index) hits(u signpost.URL, words []string) []hit {
 	var hits []hit
-	for _, p := range x.places(f.origin, f.host) {
-		if p.origin == f.origin {
-			p.root.prefixes(f.words, 0, func(h hit) { hits = append(hits, h) })
-		}
+	for s, takesPart := range x.sitesOf(u) {
+		hits = append(hits, s.root.hits(words, takesPart)...)
 	}
 	slices.SortFunc(hits, hit.compare)
 	return hits
+}
+
+// sitesOf returns the sites that have endpoints for a feed, and which of their endpoints take part. Nil means all.
+func (x *Index) sitesOf(u signpost.URL) iter.Seq2[*site, func(number int) bool] {
+	return func(yield func(*site, func(int) bool) bool) {
+		if s := x.sites[u.Origin()]; s != nil && !yield(s, nil) {
+			return
+		}
+		for _, s := range x.open {
+			name := s.url.HostFor(u)
+			takesPart := func(number int) bool { // unless it is in the tree of that host
+				hosts := x.versions[x.endpoints[number].in].Hosts
+				return len(hosts) == 0 || !x.declared[name] && hosts.Has(name)
+			}
+			if name != "" && !yield(s, takesPart) {
+				return
+			}
+		}
+	}
 }
 
 // insideSegment reports whether a prefix ends in the middle of a path segment.

@@ -19,15 +19,25 @@ type Feed struct {
 func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool) iter.Seq2[int, Feed] {
 	return func(yield func(int, Feed) bool) {
 		to := after.endpoints[number]
-		origin, _ := cut(to.URL)
-		general := to.node.words()
-		seen := make(map[*node]bool)
-		wants := func(n *node) bool { return !seen[n] && matters(n.ends[0]) }
-		for n, feeds := range x.meetings(to, wants, wants) {
-			for f := range feeds {
-				if x.answers(f) == n.ends[0] && after.answers(f) == number {
-					seen[n] = true
-					if !yield(n.ends[0], Feed{f.String(), f.host, f.origin == origin && slices.Equal(f.words, general)}) {
+		seen := make(map[int]bool)
+		for _, at := range to.spots {
+			s := x.sites[at.url.String()]
+			if s == nil || s.isOpen() && after.isDeclared(number) {
+				continue
+			}
+			wants := func(n *node) bool { return !seen[n.ends[0]] && matters(n.ends[0]) }
+			for n, feeds := range s.meetings(to, wants, wants) {
+				from := n.ends[0]
+				for words := range feeds {
+					if s.answers(words, nil) != from || at.answers(words, nil) != number {
+						continue
+					}
+					feed := Feed{URL: shown(s.url.String(), words), All: slices.Equal(words, to.words)}
+					if to.url.HasHostPlaceholder() != x.endpoints[from].url.HasHostPlaceholder() {
+						feed.Host = s.url.Hostname()
+					}
+					seen[from] = true
+					if !yield(from, feed) {
 						return
 					}
 					break
@@ -37,46 +47,53 @@ func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool)
 	}
 }
 
-// feed is a feed that two URLs have in common, with anyValue for the values that do not matter.
-type feed struct {
-	origin string
-	host   string // what {{host}} stands for; empty if only URLs with the same origin as written share the feed
-	words  []string
+// shown returns a feed for people: an origin and words with anyValue for the values that do not matter.
+func shown(origin string, words []string) string {
+	return strings.ReplaceAll(origin+strings.Join(words, ""), anyValue, "…")
 }
 
-// String returns the feed for people.
-func (f feed) String() string {
-	return strings.ReplaceAll(f.origin+strings.Join(f.words, ""), anyValue, "…")
-}
-
-// answers returns the number of the endpoint that answers for a feed, or -1.
-func (x *Index) answers(f feed) int {
-	if hits := x.hits(f); len(hits) > 0 {
-		return hits[0].ends[0]
+// answers returns the number of the endpoint that answers for a feed among those that take part, or -1. Nil means all.
+func (s *site) answers(words []string, takesPart func(number int) bool) int {
+	if h := s.best(words, takesPart); h.node != nil {
+		return h.ends[0]
 	}
 	return -1
 }
 
-// meetings returns the URLs that can answer for the same feeds as an endpoint and have no more path segments, and such
+// best returns the URL of the site that answers for a feed. Its node is nil if there is none.
+func (s *site) best(words []string, takesPart func(number int) bool) hit {
+	best := hit{}
+	s.root.prefixes(words, 0, func(n *node, length int) {
+		i := 0
+		if takesPart != nil {
+			i = slices.IndexFunc(n.ends, takesPart)
+		}
+		if i < 0 {
+			return
+		}
+		if h := (hit{n, length, n.ends[i : i+1]}); best.node == nil || h.compare(best) < 0 {
+			best = h
+		}
+	})
+	return best
+}
+
+// meetings returns the URLs of the site that can answer for the same feeds as an endpoint and have no more path segments, and such
 // feeds: one of each kind, the most general first. It leaves out those that wants returns false for, and feeds that
-// continue inside a segment of those that inside returns false for. {{host}} can be any host that a URL names.
-func (x *Index) meetings(e indexed, wants, inside func(*node) bool) iter.Seq2[*node, iter.Seq[feed]] {
-	return func(yield func(*node, iter.Seq[feed]) bool) {
-		origin, rest := cut(e.URL)
-		parts, general := segments(rest), e.node.words()
-		for _, p := range x.places(origin, anyHost) {
-			search := meeting{parts: parts, wants: wants, inside: inside, visit: func(n *node, words [][]string) bool {
-				return yield(n, func(yield func(feed) bool) {
-					left := maxChoices
-					choose(nil, words, func(chosen []string) bool {
-						left--
-						return yield(feed{p.origin, p.host, slices.Concat(chosen, general[len(chosen):])}) && left > 0
-					})
+// continue inside a segment of those that inside returns false for.
+func (s *site) meetings(e indexed, wants, inside func(*node) bool) iter.Seq2[*node, iter.Seq[[]string]] {
+	return func(yield func(*node, iter.Seq[[]string]) bool) {
+		search := meeting{parts: e.parts, wants: wants, inside: inside, visit: func(n *node, words [][]string) bool {
+			return yield(n, func(yield func([]string) bool) {
+				left := maxChoices
+				choose(nil, words, func(chosen []string) bool {
+					left--
+					return yield(slices.Concat(chosen, e.words[len(chosen):])) && left > 0
 				})
-			}}
-			if root := &p.root; !search.below(root) || search.wanted(root) && !search.visit(root, nil) {
-				return
-			}
+			})
+		}}
+		if root := &s.root; search.below(root) && search.wanted(root) {
+			search.visit(root, nil)
 		}
 	}
 }
@@ -98,12 +115,17 @@ func (m *meeting) below(n *node) bool {
 	if n.depth == len(m.parts) {
 		return true
 	}
-	fails := func(child *node) bool { return !m.step(child) }
 	s := m.parts[n.depth]
-	if !s.literal() {
-		return !slices.ContainsFunc(n.children, fails)
+	children := n.children
+	if s.literal() {
+		children = slices.AppendSeq(slices.Clone(n.patterns), n.beginnings(s[0]))
 	}
-	return !slices.ContainsFunc(n.patterns, fails) && !slices.ContainsFunc(slices.Collect(n.beginnings(s[0])), fails)
+	for _, child := range children {
+		if !m.step(child) {
+			return false
+		}
+	}
+	return true
 }
 
 // step searches a child of the node that the words so far lead to.
@@ -138,7 +160,12 @@ func choose(chosen []string, words [][]string, visit func([]string) bool) bool {
 	if len(words) == 0 {
 		return visit(chosen)
 	}
-	return !slices.ContainsFunc(words[0], func(word string) bool { return !choose(append(chosen, word), words[1:], visit) })
+	for _, word := range words[0] {
+		if !choose(append(chosen, word), words[1:], visit) {
+			return false
+		}
+	}
+	return true
 }
 
 // common returns the words that match both segments, the shortest first. Every other such word is one of them with

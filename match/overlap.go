@@ -15,34 +15,51 @@ const (
 	RuleOverlapDropsContext  = "overlap-drops-context"
 	RuleOverlapInsideSegment = "overlap-inside-segment"
 	RuleRegisteredTwice      = "registered-twice"
+	RuleHostsUnknown         = "hosts-unknown"
 )
 
-// maxFindings is when Overlaps stops: nobody reads more, and 2,000 URLs that cross with 2,000 others have four million.
-const maxFindings = 10_000
+// Limits of the findings: nobody reads more, and 2,000 URLs that cross with 2,000 others have four million.
+const (
+	maxFindings = 10_000
+	maxInside   = 1000 // URLs that end inside a segment of others
+	maxLonger   = 100  // such others, for each of them
+	maxNamed    = 20   // of those, in a message
+)
 
-// maxInside is when it stops looking for URLs that end inside a segment: 7,000 URLs such as /{{a}}-1 have as many of those.
-const maxInside = 1000
+// Allowed reports whether a finding about an endpoint is intended, which is about the loss of a context item. The zero item
+// stands for what is not about a loss.
+type Allowed func(version int, endpoint, rule string, lost signpost.ContextItem) bool
 
 // Overlaps returns warnings about endpoints that take feeds from each other, one list per version, in the order of its
 // endpoints. All versions count as registered in one studio, and so do the manifests in registered, which get no
 // findings of their own. Versions with the same Source belong to one service.
 //
-// {{host}} can be any host that a URL names. Features add context keys, so apply them first with
-// [signpost.Manifest.WithFeatures]. Invalid URLs are skipped.
+// {{host}} stands for the hosts of the version. A service that declares none is taken to be on one host with every other
+// service. Features add context keys, so apply them first with [signpost.Manifest.WithFeatures]. Invalid URLs are
+// skipped.
 func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
-	o := newOverlapChecker(versions, registered)
+	return OverlapsExcept(versions, registered, func(int, string, string, signpost.ContextItem) bool { return false })
+}
+
+// OverlapsExcept is [Overlaps] without what is allowed.
+func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) [][]signpost.Finding {
+	o := newOverlapChecker(versions, registered, allowed)
 	for number, e := range o.endpoints {
-		if number == e.node.ends[0] { // the one that answers
-			o.registeredTwice(e.node)
+		for _, at := range o.meetingPlaces(e) {
+			o.registeredTwice(number, at)
 		}
 	}
-	if slices.ContainsFunc(o.calls, func(call string) bool { return call != o.calls[0] }) { // otherwise it does not matter who answers
+	if slices.ContainsFunc(o.calls, func(call int) bool { return call != o.calls[0] }) { // otherwise it does not matter who answers
 		for number, e := range o.endpoints {
-			if number == e.node.ends[0] && o.count < maxFindings {
-				o.check(number)
+			for _, at := range o.meetingPlaces(e) {
+				if o.mayAnswer(number, at) && o.count < maxFindings {
+					o.check(number, at)
+				}
 			}
 		}
+		o.reportInside()
 	}
+	o.unknownHosts()
 	findings := make([][]signpost.Finding, len(versions))
 	for number, e := range o.endpoints {
 		if o.isJudged(number) {
@@ -55,29 +72,32 @@ func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
 // overlapChecker checks everything that is registered together.
 type overlapChecker struct {
 	*Index
-	judged int      // the number of versions that get findings; they come first
-	calls  []string // how clients call each endpoint
+	judged      int   // the number of versions that get findings; they come first
+	calls       []int // equal for endpoints that clients call alike
+	allDeclared bool  // every version declares its hosts
+	allowed     Allowed
 
 	reported map[lostKey]bool
-	inside   map[*node]bool             // URLs for which overlap-inside-segment was reported
+	twice    map[int]bool               // endpoints for which registered-twice was reported
+	inside   map[int][]longer           // by the endpoint that ends inside a segment of others
 	found    map[int][]signpost.Finding // by number of the endpoint
 	count    int                        // of findings
 }
 
-// loss holds the context keys of an endpoint that feeds lack.
+// loss holds the context items of an endpoint that feeds lack.
 type loss struct {
 	owner int
-	keys  []string
+	items []signpost.ContextItem
 }
 
-// lostKey is a context key that feeds of a URL lack. One finding about the URL that takes it is enough, and of is nil; if
-// that URL is not judged, each URL that has the key gets a finding.
+// lostKey is a context key that feeds of an endpoint lack. One finding about the endpoint that takes it is enough, and of is
+// -1; if that endpoint is not judged, each endpoint that has the key gets a finding.
 type lostKey struct {
-	by, of *node
+	by, of int
 	key    string
 }
 
-func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker {
+func newOverlapChecker(versions, registered []signpost.Version, allowed Allowed) *overlapChecker {
 	all := slices.Concat(versions, registered)
 	for i, v := range all {
 		all[i].Manifest = signpost.Manifest{}
@@ -91,11 +111,19 @@ func newOverlapChecker(versions, registered []signpost.Version) *overlapChecker 
 		}
 	}
 	o := &overlapChecker{
-		Index: NewIndex(all...), judged: len(versions),
-		reported: make(map[lostKey]bool), inside: make(map[*node]bool), found: make(map[int][]signpost.Finding),
+		Index: NewIndex(all...), judged: len(versions), allowed: allowed,
+		reported: make(map[lostKey]bool), twice: make(map[int]bool), inside: make(map[int][]longer),
+		found: make(map[int][]signpost.Finding),
 	}
+	isUndeclared := func(v signpost.Version) bool { return len(v.Hosts) == 0 }
+	o.allDeclared = !slices.ContainsFunc(o.versions, isUndeclared)
+	numbers := make(map[string]int)
 	for _, e := range o.endpoints {
-		o.calls = append(o.calls, call(e.Endpoint))
+		text := call(e.Endpoint)
+		if _, known := numbers[text]; !known {
+			numbers[text] = len(numbers)
+		}
+		o.calls = append(o.calls, numbers[text])
 	}
 	return o
 }
@@ -112,124 +140,242 @@ func call(e signpost.Endpoint) string {
 
 func (o *overlapChecker) isJudged(number int) bool { return o.endpoints[number].in < o.judged }
 
-func (o *overlapChecker) source(number int) string { return o.versions[o.endpoints[number].in].Source }
+func (o *overlapChecker) version(number int) *signpost.Version {
+	return &o.versions[o.endpoints[number].in]
+}
 
-// check reports the endpoints that an endpoint takes feeds from, if those feeds lose context keys or end inside a segment.
-func (o *overlapChecker) check(number int) {
+func (o *overlapChecker) source(number int) string { return o.version(number).Source }
+
+// meetingPlaces returns where an endpoint can meet others. If all services declare their hosts, nothing meets as written
+// with {{host}}.
+func (o *overlapChecker) meetingPlaces(e indexed) []spot {
+	if e.spots[0].isOpen() && o.allDeclared {
+		return e.spots[1:]
+	}
+	return e.spots
+}
+
+// mayAnswer reports whether an endpoint can be the first one with its URL on a site. Where hosts are not declared, that is
+// one of the services that declare none, or one before them.
+func (o *overlapChecker) mayAnswer(number int, at spot) bool {
+	first := 0
+	if at.isOpen() {
+		first = slices.IndexFunc(at.ends, func(other int) bool { return !o.isDeclared(other) })
+	}
+	return first < 0 || number <= at.ends[first]
+}
+
+// scene is a host on which endpoints can take feeds from each other, with those that are on it.
+type scene struct {
+	*site
+	owners    []int          // the endpoints of a URL, which the feeds may be taken from
+	takesPart func(int) bool // nil means all of the site
+}
+
+// scenes returns where an endpoint meets those of a URL of the same site. There is one scene, in which all take part, if the
+// site has a host. Otherwise all services that declare no hosts are on one host, with one of the others at a time.
+func (o *overlapChecker) scenes(number int, s *site, ends []int) []scene {
+	if !s.isOpen() {
+		return []scene{{s, ends, nil}}
+	}
+	var scenes []scene
+	guests := make(map[string]int) // scenes by the service that declares its hosts
+	for _, owner := range ends {
+		guest := ""
+		switch {
+		case o.calls[owner] == o.calls[number] && owner != number: // it does not matter which of them answers
+			continue
+		case o.isDeclared(number) && o.isDeclared(owner): // they meet on the hosts of both
+			continue
+		case o.isDeclared(number):
+			guest = o.source(number)
+		case o.isDeclared(owner):
+			guest = o.source(owner)
+		}
+		i, known := guests[guest]
+		if !known {
+			i = len(scenes)
+			guests[guest] = i
+			scenes = append(scenes, scene{s, nil, func(other int) bool { return !o.isDeclared(other) || o.source(other) == guest }})
+		}
+		scenes[i].owners = append(scenes[i].owners, owner)
+	}
+	return scenes
+}
+
+// first returns the endpoint of a URL that answers in the scene.
+func (s scene) first(ends []int) int {
+	if s.takesPart == nil {
+		return ends[0]
+	}
+	return ends[slices.IndexFunc(ends, s.takesPart)]
+}
+
+// check reports the endpoints that an endpoint takes feeds from on one site, if those feeds lose context keys or end inside a
+// segment.
+func (o *overlapChecker) check(number int, at spot) {
 	e := o.endpoints[number]
 	kept := keySet(e.ContextObj)
-	o.lose(number, e.node, o.lost(number, e.node, kept), "", "")
-
-	general := e.node.words()
+	if len(o.lost(number, at.ends, kept, true)) > 0 {
+		for _, s := range o.scenes(number, at.site, at.ends) {
+			if s.first(at.ends) == number {
+				o.lose(number, o.lost(number, s.owners, kept, true), s, nil)
+			}
+		}
+	}
 	wants := func(n *node) bool {
-		return n != e.node && (len(o.lost(number, n, kept)) > 0 || o.calledDifferently(number, n, general) >= 0)
+		return n != at.node && (len(o.lost(number, n.ends, kept, false)) > 0 || o.calledDifferently(number, n, n.ends) >= 0)
 	}
-	inside := func(n *node) bool { return len(o.inside) < maxInside && !o.inside[n] && wants(n) }
-	for n, feeds := range o.meetings(e, wants, inside) {
-		lost, different := o.lost(number, n, kept), o.calledDifferently(number, n, general)
-		var reportInside func() // for some values only, if nothing else tells that they lose keys
-		for f := range feeds {
-			if len(lost) == 0 && different < 0 || f.host != "" && o.collide(number, n) {
-				break
-			}
-			if o.answers(f) != number {
-				continue
-			}
-			example := ""
-			if slices.ContainsFunc(general, func(word string) bool { return strings.Contains(word, anyValue) }) {
-				example = fmt.Sprintf(", such as %q", f)
-			}
-			switch {
-			case !n.endsInside(f.words):
-				o.lose(number, n, lost, example, f.host)
-				lost = nil
-			case different >= 0 && f.words[n.depth-1] == general[n.depth-1]: // not only for some values
-				o.reportInside(n, different, number, example, f.host)
-				different = -1
-			case reportInside == nil && len(lost) > 0:
-				owner := lost[0].owner
-				reportInside = func() { o.reportInside(n, owner, number, example, f.host) }
-			}
-		}
-		if reportInside != nil && len(lost) > 0 && !o.inside[n] {
-			reportInside()
+	inside := func(n *node) bool { return len(o.inside) < maxInside && wants(n) }
+	for n, feeds := range at.meetings(e, wants, inside) {
+		for _, s := range o.scenes(number, at.site, n.ends) {
+			o.take(number, n, s, feeds, kept)
 		}
 	}
 }
 
-// collide reports whether an endpoint and one at n are in the same manifest and become the same URL for some host: see
-// resolved-url-collision.
-func (o *overlapChecker) collide(number int, n *node) bool {
+// take reports what an endpoint takes from those at a node in a scene.
+func (o *overlapChecker) take(number int, n *node, s scene, feeds func(func([]string) bool), kept map[string]bool) {
 	e := o.endpoints[number]
-	return slices.Equal(e.node.words(), n.words()) &&
-		slices.ContainsFunc(n.ends, func(other int) bool { return o.endpoints[other].in == e.in })
-}
-
-// lost returns the keys of a URL that feeds lack where the given endpoint answers, without those already reported. If the
-// endpoint has the same URL, only those of its own service count: other ones are registered twice.
-func (o *overlapChecker) lost(number int, n *node, kept map[string]bool) []loss {
-	var all []loss
-	for _, owner := range n.ends {
-		if n == o.endpoints[number].node && o.source(owner) != o.source(number) || !o.isJudged(number) && !o.isJudged(owner) {
+	lost, different := o.lost(number, s.owners, kept, false), o.calledDifferently(number, n, s.owners)
+	var some []string // a feed that ends inside a segment for some values only, if nothing else tells that it loses keys
+	if len(lost) == 0 && different < 0 {
+		return
+	}
+	for words := range feeds {
+		if len(lost) == 0 && different < 0 {
+			break
+		}
+		if s.answers(words, s.takesPart) != number {
 			continue
 		}
-		keys := slices.DeleteFunc(missingKeys(o.endpoints[owner].ContextObj, kept), func(key string) bool {
-			known := func(l loss) bool { return slices.Contains(l.keys, key) }
-			return o.reported[o.lostKey(number, n, key)] || slices.ContainsFunc(all, known)
-		})
-		if len(keys) > 0 {
-			all = append(all, loss{owner, keys})
+		switch {
+		case !n.endsInside(words):
+			o.lose(number, lost, s, words)
+			lost = nil
+		case different >= 0 && words[n.depth-1] == e.words[n.depth-1]: // not only for some values
+			o.addLonger(different, number, s, words)
+			different = -1
+		case some == nil && len(lost) > 0:
+			some = words
+		}
+	}
+	if some != nil && len(lost) > 0 {
+		o.addLonger(lost[0].owner, number, s, some)
+	}
+}
+
+// lost returns the keys of endpoints that feeds lack where the given endpoint answers, without those already reported. If
+// they have the same URL, only those of its own service count: other ones are registered twice.
+func (o *overlapChecker) lost(number int, owners []int, kept map[string]bool, sameURL bool) []loss {
+	var all []loss
+	for _, owner := range owners {
+		if o.calls[owner] == o.calls[number] || sameURL && o.source(owner) != o.source(number) ||
+			!o.isJudged(number) && !o.isJudged(owner) {
+			continue
+		}
+		var items []signpost.ContextItem
+		for _, item := range o.endpoints[owner].ContextObj {
+			same := func(other signpost.ContextItem) bool { return other.Key == item.Key }
+			known := func(l loss) bool { return slices.ContainsFunc(l.items, same) }
+			if !kept[item.Key] && !o.reported[o.lostKey(number, owner, item.Key)] &&
+				!slices.ContainsFunc(items, same) && !slices.ContainsFunc(all, known) {
+				items = append(items, item)
+			}
+		}
+		if len(items) > 0 {
+			all = append(all, loss{owner, items})
 		}
 	}
 	return all
 }
 
-func (o *overlapChecker) lostKey(number int, n *node, key string) lostKey {
+func (o *overlapChecker) lostKey(number, owner int, key string) lostKey {
 	if o.isJudged(number) {
-		n = nil
+		owner = -1
 	}
-	return lostKey{o.endpoints[number].node, n, key}
+	return lostKey{number, owner, key}
 }
 
-// lose reports the keys of a URL that feeds lack where the given endpoint answers. on is the host on which that is so, or "".
-func (o *overlapChecker) lose(number int, n *node, lost []loss, example, on string) {
-	if example != "" {
-		example += ","
-	}
+// lose reports the keys that feeds lack where the given endpoint answers, with one of these feeds, unless all of them do.
+func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) {
 	for _, l := range lost {
-		for _, key := range l.keys {
-			o.reported[o.lostKey(number, n, key)] = true
+		at := l.owner
+		if o.isJudged(number) {
+			at = number
+		}
+		var keys []string
+		for _, item := range l.items {
+			o.reported[o.lostKey(number, l.owner, item.Key)] = true
+			if !o.allows(at, RuleOverlapDropsContext, item) {
+				keys = append(keys, item.Key)
+			}
+		}
+		if len(keys) == 0 {
+			continue
 		}
 		what := "context key "
-		if len(l.keys) > 1 {
+		if len(keys) > 1 {
 			what = "context keys "
 		}
-		what += spell.Quoted(l.keys) + onHost(on)
+		on, together := o.where(s.site, number, l.owner)
+		what += spell.Quoted(keys) + on
+		example := ""
+		if feed := o.example(s.site, number, l.owner, words); feed != "" {
+			example = fmt.Sprintf(", such as %q,", feed)
+		}
 		around, inner := o.endpoints[l.owner].URL, o.endpoints[number].URL
-		if o.isJudged(number) {
-			o.report(number, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
-				"feeds of %q%s lose %s: %q shadows %q%s", inner, example, what, inner, around, o.where(number, l.owner))
+		if at == number {
+			o.report(at, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
+				"feeds of %q%s lose %s: %q shadows %q%s%s", inner, example, what, inner, around, o.place(number, l.owner), together)
 		} else {
-			o.report(l.owner, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
-				"feeds of %q%s lose %s: %q%s shadows it", around, example, what, inner, o.where(l.owner, number))
+			o.report(at, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
+				"feeds of %q%s lose %s: %q%s shadows it%s", around, example, what, inner, o.place(l.owner, number), together)
 		}
 	}
 }
 
-func onHost(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " on " + name
+func (o *overlapChecker) allows(number int, rule string, lost signpost.ContextItem) bool {
+	e := o.endpoints[number]
+	return e.in < o.judged && o.allowed(e.in, e.URL, rule, lost)
 }
 
-// calledDifferently returns an endpoint of a URL that ends inside a segment of the given endpoint's feeds, whatever their
-// values, and that clients call differently. It returns -1 if there is none or the URL has been reported.
-func (o *overlapChecker) calledDifferently(number int, n *node, general []string) int {
-	if o.inside[n] || !n.endsInside(general) {
+// where says where two endpoints meet on a site: on the host of hosts that the other one names or, if not both services
+// declare hosts, on one that both must have.
+func (o *overlapChecker) where(s *site, a, b int) (on, together string) {
+	switch {
+	case s.isOpen() && o.source(a) != o.source(b):
+		return "", ", if both are on one host"
+	case o.endpoints[b].url.HasHostPlaceholder():
+		a, b = b, a
+	}
+	if u := o.endpoints[a].url; u.HasHostPlaceholder() && !o.endpoints[b].url.HasHostPlaceholder() {
+		return " on " + u.HostFor(s.url), ""
+	}
+	return "", ""
+}
+
+// example returns a feed that one endpoint takes from another on a site, or "" if every feed of the first is one.
+func (o *overlapChecker) example(s *site, number, owner int, words []string) string {
+	e := o.endpoints[number]
+	hasValue := func(s segment) bool { return !s.literal() }
+	if words == nil || !slices.ContainsFunc(e.parts, hasValue) {
+		return ""
+	}
+	origin := s.url.String()
+	if written := e.url.Origin(); written == o.endpoints[owner].url.Origin() {
+		origin = written
+	}
+	return shown(origin, words)
+}
+
+// calledDifferently returns the first of the endpoints of a URL that clients call differently, if the URL ends inside a
+// segment of the given endpoint's feeds, whatever their values. It returns -1 if there is none.
+func (o *overlapChecker) calledDifferently(number int, n *node, owners []int) int {
+	if !n.endsInside(o.endpoints[number].words) {
 		return -1
 	}
-	for _, other := range n.ends {
+	for _, other := range owners {
 		if o.calls[other] != o.calls[number] && (o.isJudged(other) || o.isJudged(number)) {
 			return other
 		}
@@ -237,57 +383,132 @@ func (o *overlapChecker) calledDifferently(number int, n *node, general []string
 	return -1
 }
 
-// reportInside reports a URL that ends in the middle of a path segment of a longer one.
-func (o *overlapChecker) reportInside(n *node, short, longer int, example, on string) {
-	o.inside[n] = true
-	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
-	url, other := o.endpoints[short].URL, o.endpoints[longer].URL
-	on = example + onHost(on)
-	switch {
-	case !o.isJudged(short):
-		o.report(longer, RuleOverlapInsideSegment, hint, "%q begins like %q%s%s", other, url, o.where(longer, short), on)
-	case example != "":
-		o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of feeds of %q%s%s", url, other, o.where(short, longer), on)
-	default:
-		o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of %q%s%s", url, other, o.where(short, longer), on)
+// longer is an endpoint whose feeds begin like the URL of a shorter one, which ends in the middle of a path segment of them.
+type longer struct {
+	number  int
+	example string // a feed, if only some do
+	note    string // where they do
+}
+
+// addLonger records that the URL of an endpoint ends in the middle of a path segment of a longer one's feeds, unless that is
+// allowed.
+func (o *overlapChecker) addLonger(short, number int, s scene, words []string) {
+	known := func(l longer) bool { return l.number == number }
+	if len(o.inside[short]) == maxLonger || slices.ContainsFunc(o.inside[short], known) {
+		return
+	}
+	at := short
+	if !o.isJudged(short) {
+		at = number
+	}
+	kept := keySet(o.endpoints[number].ContextObj)
+	lost := slices.DeleteFunc(slices.Clone(o.endpoints[short].ContextObj), func(item signpost.ContextItem) bool { return kept[item.Key] })
+	if len(lost) == 0 {
+		lost = []signpost.ContextItem{{}} // they are called differently
+	}
+	allowed := true
+	for _, item := range lost {
+		itemAllowed := o.allows(at, RuleOverlapInsideSegment, item) // asked for each, so that all allowances count as used
+		allowed = allowed && itemAllowed
+	}
+	if !allowed {
+		on, together := o.where(s.site, number, short)
+		o.inside[short] = append(o.inside[short], longer{number, o.example(s.site, number, short, words), on + together})
 	}
 }
 
-// registeredTwice reports endpoints whose URL another service declares as well. If both are judged, the finding is
+// reportInside reports the URLs that end in the middle of a path segment of longer ones.
+func (o *overlapChecker) reportInside() {
+	const hint = "an endpoint answers for every URL that begins like its own: rename one of the two"
+	for short := range o.endpoints {
+		url := o.endpoints[short].URL
+		var names []string
+		for i, l := range o.inside[short] {
+			example := l.note
+			if l.example != "" {
+				example = fmt.Sprintf(", such as %q%s", l.example, l.note)
+			}
+			other := o.endpoints[l.number].URL
+			if !o.isJudged(short) {
+				o.report(l.number, RuleOverlapInsideSegment, hint, "%q begins like %q%s%s", other, url, o.place(l.number, short), example)
+				continue
+			}
+			name := fmt.Sprintf("%q%s%s", other, o.place(short, l.number), example)
+			if l.example != "" {
+				name = "feeds of " + name
+			}
+			if i < maxNamed {
+				names = append(names, name)
+			}
+		}
+		if more := len(o.inside[short]) - maxNamed; more > 0 && names != nil {
+			names = append(names, fmt.Sprintf("%d more", more))
+		}
+		if last := len(names) - 1; last > 0 {
+			names = []string{strings.Join(names[:last], ", ") + " and " + names[last]}
+		}
+		if len(names) > 0 {
+			o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of %s", url, names[0])
+		}
+	}
+}
+
+// registeredTwice reports an endpoint whose URL another service declares as well. If both are judged, the finding is
 // about the later one.
-func (o *overlapChecker) registeredTwice(n *node) {
-	for _, number := range n.ends {
-		i := slices.IndexFunc(n.ends, func(other int) bool {
-			return o.source(other) != o.source(number) && (other < number || !o.isJudged(other))
-		})
-		if i < 0 {
-			o.otherSettings(n, number)
+func (o *overlapChecker) registeredTwice(number int, at spot) {
+	if o.twice[number] || len(at.ends) == 1 {
+		return
+	}
+	other, same := -1, -1 // the first of another service, and of an earlier version of this one
+	for _, owner := range at.ends {
+		if at.isOpen() && o.isDeclared(number) && o.isDeclared(owner) { // they meet on the hosts of both
 			continue
 		}
-		url, also := o.endpoints[number].URL, ""
-		if twin := o.endpoints[n.ends[i]].URL; twin != url {
-			also = fmt.Sprintf(", as %q", twin) // with different placeholder names
+		isSame := o.source(owner) == o.source(number)
+		if isSame && same < 0 && owner < number {
+			same = owner
 		}
+		if !isSame && other < 0 && (owner < number || !o.isJudged(owner)) {
+			other = owner
+		}
+	}
+	switch {
+	case other >= 0:
+		o.twice[number] = true
+		url, also := o.endpoints[number].URL, ""
+		if twin := o.endpoints[other].URL; twin != url {
+			also = fmt.Sprintf(", as %q", twin) // with other names of placeholders, or with its host
+		}
+		on, together := o.where(at.site, number, other)
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
-			"%q is also declared by another service%s%s", url, also, o.where(number, n.ends[i]))
+			"%q is also declared by another service%s%s%s%s", url, also, on, o.place(number, other), together)
+	case same >= 0:
+		o.otherSettings(number, same, at.site)
 	}
 }
 
-// otherSettings reports an endpoint whose URL an earlier version of its service declares with other settings. If it only
-// has more context keys, check reports that.
-func (o *overlapChecker) otherSettings(n *node, number int) {
-	first := n.ends[slices.IndexFunc(n.ends, func(other int) bool { return o.source(other) == o.source(number) })]
+// otherSettings reports an endpoint whose URL an earlier version of its service declares with other settings, or whose
+// version has another URL for the same feeds. If it only has more context keys, check reports that.
+func (o *overlapChecker) otherSettings(number, first int, s *site) {
 	e, earlier := o.endpoints[number], o.endpoints[first]
+	on, _ := o.where(s, number, first)
+	if earlier.in == e.in {
+		o.twice[number] = true
+		o.report(number, RuleRegisteredTwice, "remove one of the two",
+			"%q and %q answer for the same feeds%s: only the first one counts", earlier.URL, e.URL, on)
+		return
+	}
 	differs := e.Method != earlier.Method || e.MIMEType != earlier.MIMEType ||
 		slices.ContainsFunc(earlier.ContextObj, func(item signpost.ContextItem) bool { return !slices.Contains(e.ContextObj, item) })
-	if differs && earlier.in != e.in {
+	if differs {
+		o.twice[number] = true
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: make them alike, or give each version URLs of its own",
-			"%q is declared with other settings by another version%s", e.URL, o.where(number, first))
+			"%q is declared with other settings by another version%s%s", e.URL, on, o.place(number, first))
 	}
 }
 
-// where returns the location of another endpoint for a message, or "" if it is in the same manifest.
-func (o *overlapChecker) where(number, other int) string {
+// place returns the location of another endpoint for a message, or "" if it is in the same manifest.
+func (o *overlapChecker) place(number, other int) string {
 	e := o.endpoints[other]
 	if o.endpoints[number].in == e.in {
 		return ""
@@ -303,13 +524,16 @@ func (o *overlapChecker) where(number, other int) string {
 	return " (" + text + ")"
 }
 
-// report adds a finding about an endpoint if it is one of those being judged.
+// report adds a finding about an endpoint if it is one of those being judged. What is about lost keys has been asked for
+// already.
 func (o *overlapChecker) report(number int, rule, hint, format string, args ...any) {
-	if o.isJudged(number) {
-		o.count++
-		o.found[number] = append(o.found[number], signpost.Finding{
-			Rule: rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
-			Path: signpost.Path{signpost.Field(o.endpoints[number].URL)},
-		})
+	aboutKeys := rule == RuleOverlapDropsContext || rule == RuleOverlapInsideSegment
+	if !o.isJudged(number) || !aboutKeys && o.allows(number, rule, signpost.ContextItem{}) {
+		return
 	}
+	o.count++
+	o.found[number] = append(o.found[number], signpost.Finding{
+		Rule: rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
+		Path: signpost.Path{signpost.Field(o.endpoints[number].URL)},
+	})
 }

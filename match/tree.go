@@ -2,6 +2,7 @@ package match
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -110,15 +111,6 @@ type node struct {
 	longest  int              // length of the longest one that is literal
 }
 
-// words returns the words of the URL at n, with anyValue in place of each placeholder.
-func (n *node) words() []string {
-	words := make([]string, n.depth)
-	for ; n.parent != nil; n = n.parent {
-		words[n.depth-1] = n.segment.general()
-	}
-	return words
-}
-
 // endsInside reports whether the URL at n, which matches the words, ends inside one of them.
 func (n *node) endsInside(words []string) bool {
 	if n.depth == 0 {
@@ -162,11 +154,26 @@ func (n *node) child(general string) *node {
 	return n.byText[general]
 }
 
-// prefixes visits the endpoints at n and below whose URLs are prefixes of a feed. A beginning of the feed with the given length
-// led to n, and the words are the rest of it.
-func (n *node) prefixes(words []string, length int, visit func(hit)) {
+// hits returns the URLs at n and below that are prefixes of a feed, for the endpoints that take part. Nil means all.
+func (n *node) hits(words []string, takesPart func(number int) bool) []hit {
+	var hits []hit
+	n.prefixes(words, 0, func(n *node, length int) {
+		ends := n.ends
+		if takesPart != nil {
+			ends = slices.DeleteFunc(slices.Clone(ends), func(number int) bool { return !takesPart(number) })
+		}
+		if len(ends) > 0 {
+			hits = append(hits, hit{n, length, ends})
+		}
+	})
+	return hits
+}
+
+// prefixes visits the URLs at n and below that are prefixes of a feed, with their length. A beginning of the feed with the
+// given length led to n, and the words are the rest of it.
+func (n *node) prefixes(words []string, length int, visit func(*node, int)) {
 	if len(n.ends) > 0 {
-		visit(hit{n, length})
+		visit(n, length)
 	}
 	if len(words) == 0 {
 		return
@@ -176,7 +183,7 @@ func (n *node) prefixes(words []string, length int, visit func(hit)) {
 		if end == len(word) {
 			child.prefixes(words[1:], length+end, visit)
 		} else if end >= 0 && len(child.ends) > 0 {
-			visit(hit{child, length + end})
+			visit(child, length+end)
 		}
 	}
 	for child := range n.beginnings(word) {

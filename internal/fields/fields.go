@@ -54,6 +54,7 @@ type Value struct {
 	Short    *Value   // of an object without its last field: the form that it has then
 	Open     bool     // an object of the manifest, which may have fields beyond the specification, with a plus
 	OrName   Names    // text is allowed: the name of such a value
+	OrObject *Value   // of a text: an object is allowed in its place
 
 	Form string // what to write in place of a value of another type
 }
@@ -86,12 +87,15 @@ func (v *Value) Of(key string) *Value {
 	return nil
 }
 
-// forms returns the value and its short form, if it has one.
+// forms returns the value and its other form, if it has one.
 func (v *Value) forms() []*Value {
-	if v.Short == nil {
-		return []*Value{v}
+	switch {
+	case v.Short != nil:
+		return []*Value{v.Short, v}
+	case v.OrObject != nil:
+		return []*Value{v, v.OrObject}
 	}
-	return []*Value{v.Short, v}
+	return []*Value{v}
 }
 
 // At returns what the value at a path may be. The steps are field names and free keys; "" is a list item.

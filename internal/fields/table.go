@@ -155,8 +155,13 @@ var (
 			{Name: "label", Value: text, Required: true, Doc: "What editors see."},
 		}}}}
 
-	allow = &Value{Type: Object, Each: &Value{What: "the reason to allow " + Key}, Names: Warnings,
+	allow = &Value{Type: Object, Each: &Value{What: "the reason to allow " + Key, OrObject: allowed}, Names: Warnings,
 		Form: "such as {plain-http: the partner has no TLS}"}
+	allowed = &Value{What: "the reason to allow " + Key, Type: Object, Form: "such as {keys: [user.token], reason: …}", Fields: []Field{
+		{Name: "keys", Doc: "The context keys whose loss is meant, for the rules about overlap. Without it, those that are optional.",
+			Value: &Value{Type: List, Form: "such as [user.token]", Each: &Value{What: "a context key", Names: ContextKeys}}},
+		{Name: "reason", Value: text, Required: true, Doc: "Why it is meant."},
+	}}
 
 	deprecated = Field{Name: "deprecated", Local: true, Doc: "It is going to be removed. This is not part of the manifest.",
 		Value: &Value{Type: Object, Form: "such as deprecated: {since: 2026-01-31}", Fields: []Field{

@@ -19,6 +19,7 @@ import (
 // Rules that are mentioned outside of the table.
 const (
 	optionLabelDuplicate = "option-label-duplicate"
+	spaceAround          = "space-around"
 	QueryInURL           = "query-in-url"
 	TrailingSlash        = "trailing-slash"
 )
@@ -43,27 +44,39 @@ func Rules() []Rule {
 		{"unusual-url", "URLs are written as clients send them", (*checker).unusual, false},
 		{QueryInURL, "a modifier's parameter is not already in the URL", (*checker).query, false},
 		{"token-to-third-party", "context keys go to the service's own URLs", (*checker).thirdParty, false},
-		{"resolved-url-collision", "no two URLs become the same for some host", (*checker).collision, false},
+		{"own-host-written", "the only host of the service is written {{host}}", (*checker).ownHost, false},
 		{"unusual-mime-type", "mime_type is not a misspelling of a usual one", (*checker).unusualMIMEType, true},
 		{"form-on-get", "a get endpoint does not have a form as its mime_type", (*checker).formOnGet, true},
 		{"body-param-on-get", "a get request carries no body parameter", (*checker).bodyParamOnGet, true},
 		{optionLabelDuplicate, "the option labels of a select are unique", (*checker).optionLabels, true},
 		{"duplicate-name", "endpoint names are unique", (*checker).duplicateName, true},
+		{spaceAround, "names and keys have no white space around them", (*checker).spaces, true},
 	}
 }
 
 // Manifest returns what is probably unintended in a manifest on its own, in the order of the endpoints. served is the
-// manifest with the features of the deployment applied. URLs on own, the host that the manifest was served for, are the
-// service's; if it is empty, those with {{host}} are. Consequences of an invalid URL are not reported.
-func Manifest(declared, served signpost.Manifest, own string) []signpost.Finding {
-	c := checker{
-		own: own, names: make(map[string]string), patterns: make(map[string]string, len(served.Endpoints)),
-		groups: make(map[string][]signpost.URL),
-	}
-	if own != "" {
-		c.everywhere = everywhere(declared)
-	}
+// manifest with the features of the deployment applied. The hosts say which URLs are the service's own. Consequences of an
+// invalid URL are not reported.
+func Manifest(declared, served signpost.Manifest, hosts signpost.Hosts) []signpost.Finding {
+	c := checker{hosts: hosts, names: make(map[string]string)}
+	return c.manifest(declared, served)
+}
+
+// Published is [Manifest] for a manifest that somebody publishes. Where hosts is empty, nothing tells which URLs are the
+// service's own.
+func Published(m signpost.Manifest, hosts signpost.Hosts) []signpost.Finding {
+	isOpen := func(e signpost.Endpoint) bool { return signpost.CutURL(e.URL).HasHostPlaceholder() }
+	c := checker{hosts: hosts, names: make(map[string]string), everywhere: everywhere(m)}
+	c.ownUnknown = len(hosts) == 0 && !slices.ContainsFunc(m.Endpoints, isOpen)
+	return c.manifest(m, m)
+}
+
+func (c *checker) manifest(declared, served signpost.Manifest) []signpost.Finding {
 	rules := Rules()
+	c.urls = make(map[string]bool, len(served.Endpoints))
+	for _, e := range served.Endpoints {
+		c.urls[e.URL] = true
+	}
 	for i, e := range served.Endpoints {
 		var err error
 		c.endpoint, c.path, c.declared = e, signpost.Path{field(e.URL)}, len(declared.Endpoints[i].ContextObj)
@@ -71,7 +84,7 @@ func Manifest(declared, served signpost.Manifest, own string) []signpost.Finding
 		for _, r := range rules {
 			if err == nil || r.anyURL {
 				c.rule = r.Name
-				r.check(&c)
+				r.check(c)
 			}
 		}
 	}
@@ -82,16 +95,18 @@ func Manifest(declared, served signpost.Manifest, own string) []signpost.Finding
 func Modifier(m signpost.Modifier) []signpost.Finding {
 	c := checker{rule: optionLabelDuplicate}
 	c.modifier(m, nil)
+	c.rule = spaceAround
+	c.modifierSpaces(m, nil)
 	return c.findings
 }
 
 // checker checks one endpoint after the other.
 type checker struct {
-	own        string                        // see Manifest
-	everywhere map[signpost.ContextItem]bool // optional items of a served manifest that a feature probably added
+	hosts      signpost.Hosts                // of the service
+	ownUnknown bool                          // nothing tells which URLs are the service's own
+	everywhere map[signpost.ContextItem]bool // optional items of a published manifest that a feature probably added
 	names      map[string]string             // URLs of the endpoints so far, by name
-	patterns   map[string]string             // and by URL without the names of placeholders
-	groups     map[string][]signpost.URL     // URLs so far that differ in their authority only
+	urls       map[string]bool               // of all endpoints
 
 	rule     string // the current one
 	path     signpost.Path
@@ -110,11 +125,8 @@ func (c *checker) warn(hint string, part signpost.Path, format string, args ...a
 	})
 }
 
-// isOwn reports whether the URL belongs to the service.
-func (c *checker) isOwn() bool {
-	name := strings.ToLower(c.url.Hostname())
-	return c.url.HasHostPlaceholder() || c.own != "" && (name == c.own || strings.HasSuffix(name, "."+c.own))
-}
+// isOwn reports whether the URL belongs to the service, or may do so.
+func (c *checker) isOwn() bool { return c.ownUnknown || c.hosts.Owns(c.url) }
 
 func (c *checker) plainHTTP() {
 	switch {
@@ -228,38 +240,16 @@ func everywhere(m signpost.Manifest) map[signpost.ContextItem]bool {
 	return common
 }
 
-// maxCollisions bounds how many URLs each one is compared with. Real services do not have so many hosts.
-const maxCollisions = 100
-
-// collision reports a URL that answers for the same feeds as an earlier one, or does so for some host.
-func (c *checker) collision() {
-	const hint = "remove one of the two"
-	rest := placeholder.ReplaceAllString(c.url.Rest(), "{{}}")
-	pattern := c.url.Origin() + rest
-	if first, taken := c.patterns[pattern]; taken && first != c.url.String() {
-		c.warn(hint, nil, "%q and %q answer for the same feeds: only the first one counts", first, c.url)
+// ownHost reports a URL that names the only host of the service.
+func (c *checker) ownHost() {
+	exact := c.hosts.Exact()
+	if len(c.hosts) != 1 || len(exact) != 1 || exact[0] != c.hosts[0] || !host.Equal(c.url.Hostname(), exact[0]) {
 		return
 	}
-	c.patterns[pattern] = c.url.String()
-	group := c.url.Scheme() + rest
-	for _, other := range c.groups[group] {
-		open, absolute := c.url, other
-		if !open.HasHostPlaceholder() {
-			open, absolute = other, c.url
-		}
-		name := open.HostFor(absolute)
-		switch {
-		case name == "" || !isASCII(name): // {{host}} is always ASCII
-			continue
-		case open.Resolve(name).String() == absolute.String():
-			c.warn(hint, nil, "for the host %s, %q and %q are the same: only this one is served", name, other, c.url)
-		default:
-			c.warn(hint, nil, "for the host %s, %q and %q answer for the same feeds: only the first one counts", name, other, c.url)
-		}
-		break
-	}
-	if len(c.groups[group]) < maxCollisions {
-		c.groups[group] = append(c.groups[group], c.url)
+	_, port := host.CutPort(c.url.Authority())
+	open := c.url.WithAuthority(signpost.HostPlaceholder + port).String()
+	if !c.urls[open] { // otherwise they are the same URL, which is an error
+		c.warn("write "+open, nil, "%q names %s, the only host of the service", c.url, exact[0])
 	}
 }
 
@@ -330,5 +320,33 @@ func (c *checker) duplicateName() {
 		c.warn("editors see the name alone: make it tell the endpoints apart", signpost.Path{field("name")}, "name %q is also used by %s", name, first)
 	} else {
 		c.names[name] = c.endpoint.URL
+	}
+}
+
+// spaces reports names and keys that begin or end with white space, which nobody sees.
+func (c *checker) spaces() {
+	c.space("name", c.endpoint.Name, signpost.Path{field("name")})
+	for i, key := range c.endpoint.ContextObj {
+		path := signpost.Path{field("context_obj"), item(i)}
+		c.space("key", key.Key, slices.Concat(path, signpost.Path{field("key")}))
+		c.space("mapper", key.Mapper, slices.Concat(path, signpost.Path{field("mapper")}))
+	}
+	for i, m := range c.endpoint.Modifiers {
+		c.modifierSpaces(m, signpost.Path{field("modifiers"), item(i)})
+	}
+}
+
+func (c *checker) modifierSpaces(m signpost.Modifier, path signpost.Path) {
+	c.space("id", m.ID, slices.Concat(path, signpost.Path{field("id")}))
+	c.space("name", m.Name, slices.Concat(path, signpost.Path{field("name")}))
+	for i, p := range m.Params {
+		ui := slices.Concat(path, signpost.Path{field("params"), item(i), field("ui")})
+		c.space("label", p.UI.Label, slices.Concat(ui, signpost.Path{field("label")}))
+	}
+}
+
+func (c *checker) space(what, text string, path signpost.Path) {
+	if trimmed := strings.TrimSpace(text); trimmed != text && trimmed != "" {
+		c.warn(fmt.Sprintf("write %q", trimmed), path, "%s %q has white space around it", what, text)
 	}
 }

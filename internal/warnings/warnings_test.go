@@ -19,8 +19,10 @@ func feed(url string) signpost.Endpoint {
 	return signpost.Endpoint{URL: url, Name: "Feed", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}
 }
 
-// warn returns the findings about a manifest without features.
-func warn(m signpost.Manifest, own string) []signpost.Finding { return warnings.Manifest(m, m, own) }
+// warn returns the findings about a manifest without features, of a service with the given hosts.
+func warn(m signpost.Manifest, hosts ...string) []signpost.Finding {
+	return warnings.Manifest(m, m, hosts)
+}
 
 // texts formats findings as path, rule and message.
 func texts(findings []signpost.Finding) []string {
@@ -38,7 +40,7 @@ func TestOneEndpoint(t *testing.T) {
 		e := feed(url)
 		testkit.OK(t, json.Unmarshal([]byte(cmp.Or(fields, "{}")), &e))
 		var out strings.Builder
-		findings := warn(signpost.NewManifest(e), "")
+		findings := warn(signpost.NewManifest(e))
 		for i, text := range texts(findings) {
 			fmt.Fprintf(&out, "%s\nhint: %s\n", text, findings[i].Hint)
 			if findings[i].Severity != signpost.SeverityWarning {
@@ -56,7 +58,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 	e.Name = "Partner"
 	e.ContextObj = []signpost.ContextItem{own}
 	m := signpost.NewManifest(feed("https://{{host}}/feeds"), e)
-	got := warnings.Manifest(m, m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()), "")
+	got := warnings.Manifest(m, m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()), nil)
 	want := []string{
 		`context_obj[0].key token-to-third-party: context key "own" is sent to "URL", which is not a URL of this service`,
 		`context_obj[1].key token-to-third-party: context key "plugin-login-flow.access_token" is sent to "URL", which is not a URL of this service`,
@@ -67,7 +69,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 
 	// A served manifest does not tell which keys features added. Keys that every endpoint has probably are.
 	served := testkit.Must(m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()).ForHost("localhost"))(t)
-	if diff := gocmp.Diff(want, texts(warn(served, "localhost"))); diff != "" {
+	if diff := gocmp.Diff(want, texts(warnings.Published(served, signpost.FetchedFrom("localhost")))); diff != "" {
 		t.Errorf("served (-want +got):\n%s", diff)
 	}
 }
@@ -80,32 +82,43 @@ func TestServedManifestOwnsItsHost(t *testing.T) {
 	media.ContextObj = e.ContextObj
 	media.Name = "Media"
 	served := testkit.Must(signpost.NewManifest(e, media).ForHost("nas.local"))(t)
-	if got := warn(served, "nas.local"); len(got) != 0 {
+	if got := warnings.Published(served, signpost.FetchedFrom("nas.local")); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	if got := warn(served, "other.example"); len(got) != 4 {
+	if got := warnings.Published(served, signpost.FetchedFrom("other.example")); len(got) != 4 {
 		t.Errorf("for another host: got %v", got)
 	}
 }
 
-// Two endpoints of a manifest can answer for the same feeds, or do so for some host, even though their URLs are different
-// keys in it.
-func TestResolvedURLCollision(t *testing.T) {
-	testkit.Cases(t, "testdata/collisions.golden", func(text string) string {
-		var out strings.Builder
-		first, second, _ := strings.Cut(text, " ")
-		for _, f := range warn(signpost.NewManifest(feed(first), feed(second)), "") {
-			if f.Rule == "resolved-url-collision" {
-				fmt.Fprintln(&out, f.Path.Endpoint()+":", f.Message)
-			}
+// A manifest that was saved does not tell which URLs are the service's own, so nothing is said about them.
+func TestSavedManifest(t *testing.T) {
+	e := feed("https://nas.local/feeds")
+	e.ContextObj = []signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx, Required: true}}
+	if got := warnings.Published(signpost.NewManifest(e), nil); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+	if got := warn(signpost.NewManifest(e)); len(got) != 2 {
+		t.Errorf("in a definition: got %v", got)
+	}
+}
+
+// Exact names of hosts are the service's own. If there is only one, {{host}} says it.
+func TestHosts(t *testing.T) {
+	testkit.Cases(t, "testdata/hosts.golden", func(text string) string {
+		list, urls, _ := strings.Cut(text, ": ")
+		var m signpost.Manifest
+		for i, url := range strings.Fields(urls) {
+			e := feed(url)
+			e.Name, e.ContextObj = fmt.Sprint(i), []signpost.ContextItem{{Key: "k", Type: signpost.ContextCtx}}
+			m.Endpoints = append(m.Endpoints, e)
 		}
-		return out.String()
+		return strings.Join(texts(warn(m, strings.Fields(list)...)), "\n")
 	})
 }
 
 // The path of a finding starts at the endpoint, even if its URL is empty.
 func TestPath(t *testing.T) {
-	got := warn(signpost.NewManifest(feed("https://{{host}}/a"), feed("")), "")
+	got := warn(signpost.NewManifest(feed("https://{{host}}/a"), feed("")))
 	if len(got) != 1 || got[0].Rule != "duplicate-name" || got[0].Path.Endpoint() != "" || len(got[0].Path) != 2 {
 		t.Errorf("got %+v", got)
 	}
