@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"signpost"
 	"signpost/internal/testkit"
 )
 
@@ -29,8 +30,13 @@ func TestHostPolicy(t *testing.T) {
 		"deaf":            {TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}},
 		"public":          {PublicHost: "Public.Example.com:443", TrustedProxies: loopback},
 	}
+	published := "published" // before the name: the service has hosts
 	testkit.Cases(t, "testdata/hosts.golden", func(line string) string {
 		name, request, _ := strings.Cut(strings.ReplaceAll(line, " | ", "\n"), "\n")
+		service := v1(template)
+		if after, ok := strings.CutPrefix(name, published+" "); ok {
+			name, service.Hosts = after, signpost.Hosts{"feeds.example.org", "*.example.net"}
+		}
 		opts, ok := handlers[name]
 		if !ok {
 			t.Fatalf("there are no options %q", name)
@@ -38,7 +44,7 @@ func TestHostPolicy(t *testing.T) {
 		if !strings.HasPrefix(request, "GET ") {
 			request = "GET " + manifestPath + "\n" + request
 		}
-		a := ask(t, listen(t, newHandler(t, opts, v1(template))), request)
+		a := ask(t, listen(t, newHandler(t, opts, service)), request)
 		checkAnswer(t, a)
 		head, body, _ := bytes.Cut(bytes.ToLower(a.raw), []byte("\r\n\r\n"))
 		if bytes.Contains(head, []byte("evil")) || a.StatusCode == http.StatusOK && bytes.Contains(body, []byte("evil")) {
@@ -63,6 +69,46 @@ func TestHostPolicy(t *testing.T) {
 		}
 		return host
 	})
+}
+
+// Each service has its own hosts. Its names are those of this machine only for who is on it.
+func TestHostsOfServices(t *testing.T) {
+	a, b, c := v1(compile(t, "a")), v1(compile(t, "b")), v1(compile(t, "c"))
+	a.BasePath, a.Hosts = "/a", signpost.Hosts{"a.example.com"}
+	b.BasePath, b.Hosts = "/b", signpost.Hosts{"*.example.com"}
+	c.BasePath = "/c"
+	h := newHandler(t, Options{}, a, b, c)
+	for _, test := range []struct {
+		peer, host string
+		want       string // statuses of the three
+	}{
+		{"192.0.2.1:5", "a.example.com", "200 200 200"},
+		{"192.0.2.1:5", "b.example.com", "421 200 200"},
+		{"192.0.2.1:5", "other.example", "421 421 200"},
+		{"192.0.2.1:5", "localhost", "421 421 200"},
+		{"127.0.0.1:5", "localhost", "200 200 200"},
+		{"[::1]:5", "127.0.0.1", "200 200 200"},
+		{"[::ffff:127.0.0.1]:5", "[::1]", "200 200 200"},
+		{"127.0.0.1:5", "192.0.2.1", "421 421 200"},
+		{"", "localhost", "421 421 200"},
+	} {
+		var got []string
+		for _, base := range []string{"/a", "/b", "/c"} {
+			r, w := newRequest("GET", test.host), httptest.NewRecorder()
+			r.URL.Path, r.RemoteAddr = base+manifestPath, test.peer
+			h.ServeHTTP(w, r)
+			got = append(got, fmt.Sprint(w.Code))
+		}
+		testkit.Equal(t, test.peer+" asks for "+test.host, strings.Join(got, " "), test.want)
+	}
+	limited := newHandler(t, Options{AllowedHosts: []string{"a.example.com"}}, c)
+	if !h.AcceptsAnyHost() || newHandler(t, Options{}, a, b).AcceptsAnyHost() || limited.AcceptsAnyHost() {
+		t.Error("who accepts any host")
+	}
+	a.Hosts = signpost.Hosts{"a.example.com/x"}
+	if err := h.Publish(a); err == nil || !strings.Contains(err.Error(), `service at "/a": host "a.example.com/x" is more than a host`) {
+		t.Errorf("got %v", err)
+	}
 }
 
 // hostIn returns the host of the first URL in a manifest.

@@ -54,6 +54,9 @@ var (
 	hostDoesNotFit = &problem{status: http.StatusMisdirectedRequest, refused: RefusedDoesNotFit,
 		detail: "This manifest has URLs in which the host of the request is only a part of a name, such as media.{{host}}. " +
 			"Use the host name that the manifest is published under; an IP address cannot be a part of a name."}
+	hostCollides = &problem{status: http.StatusMisdirectedRequest, refused: RefusedCollision,
+		detail: "Two URLs of this manifest are the same on the host of this request: one of them names it, and the other contains {{host}}. " +
+			"Use the host that the manifest is published under, or remove one of the two."}
 	internalError = &problem{status: http.StatusInternalServerError,
 		detail: "The manifest could not be written for this host. Report this to the operator of the service."}
 	busy = &problem{status: http.StatusServiceUnavailable, fields: []field{newField("Retry-After", "2")}, // about the length of a burst

@@ -21,14 +21,14 @@ import (
 	"signpost"
 )
 
-// Options configure a Handler. With the zero value, the host is the one that the request was sent to, all hosts are
-// allowed, and studios on any origin can read the response.
+// Options configure a Handler. With the zero value, the host is the one that the request was sent to, each service
+// allows its own hosts, and studios on any origin can read the response.
 type Options struct {
 	// PublicHost, if set, is the host in every manifest, whatever host the request names.
 	PublicHost string
 
 	// AllowedHosts lists the allowed hosts: exact names, or "*.example.com" for all subdomains of example.com, but not
-	// for itself. If it is empty, all hosts are allowed.
+	// for itself. It replaces the Hosts of every service. If it is empty, those apply.
 	AllowedHosts []string
 
 	// TrustedProxies lists the peers whose Forwarded and X-Forwarded-Host headers are trusted. If the two name
@@ -82,6 +82,9 @@ const (
 
 	// RefusedDoesNotFit means that {{host}} is only a part of a URL's host, and the request's host is an IP address.
 	RefusedDoesNotFit = "does-not-fit"
+
+	// RefusedCollision means that two URLs of the manifest are the same for the request's host.
+	RefusedCollision = "collision"
 )
 
 const (
@@ -98,6 +101,10 @@ const (
 type Service struct {
 	BasePath string
 	Versions map[string]*signpost.Template
+
+	// Hosts lists the hosts that the service is published on. Requests for others get 421, except for names of this
+	// machine that come from it without a proxy. If it is empty, all hosts are allowed.
+	Hosts signpost.Hosts
 
 	// Deprecated lists the versions that will be removed. Their responses carry the Deprecation header and, if the date
 	// is known, Sunset.
@@ -217,6 +224,19 @@ func (h *Handler) Routes() []string {
 	return slices.Clone(h.table.Load().paths)
 }
 
+// AcceptsAnyHost reports whether some service answers requests for any host: it declares no hosts, and the options allow all.
+func (h *Handler) AcceptsAnyHost() bool {
+	if h.hosts.public != "" || !h.hosts.allowed.isEmpty() {
+		return false
+	}
+	for _, route := range h.table.Load().routes {
+		if route.hosts.isEmpty() {
+			return true
+		}
+	}
+	return false
+}
+
 // CacheSize returns the number of cached manifests and their total size in bytes.
 func (h *Handler) CacheSize() (entries int, bytes int64) {
 	return h.manifests.cache.EstimatedSize(), int64(h.manifests.cache.WeightedSize())
@@ -259,7 +279,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 	case hasBody && !emptyBody(r):
 		return h.problems[bodyTooLarge]
 	}
-	host, from, refused := h.hosts.host(r)
+	host, from, refused := h.hosts.host(r, route.hosts)
 	if refused != nil {
 		d.event.Refused = refused.refused
 		return refused.refusal(h.common, from)
@@ -296,8 +316,12 @@ func (h *Handler) failed(err error, from taken, d *delivery) *response {
 	case errors.Is(err, errBusy):
 		return h.problems[busy]
 	case errors.As(err, &misfit):
-		d.event.Refused = RefusedDoesNotFit
-		return hostDoesNotFit.refusal(h.common, from)
+		refused := hostDoesNotFit
+		if misfit.Same.String() != "" {
+			refused = hostCollides
+		}
+		d.event.Refused = refused.refused
+		return refused.refusal(h.common, from)
 	}
 	d.event.Err = err
 	return h.problems[internalError]

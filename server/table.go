@@ -24,6 +24,7 @@ type table struct {
 type route struct {
 	basePath, version string
 	template          *signpost.Template
+	hosts             hostSet // of its service
 	fields            []field // additional header fields of its responses
 	content           string  // equal if template and fields are
 }
@@ -52,6 +53,10 @@ func (t *table) add(base string, service Service) error {
 	if len(service.Versions) == 0 {
 		return errors.New("it has no versions: add at least v1")
 	}
+	hosts, err := newHostSet(service.Hosts)
+	if err != nil {
+		return err
+	}
 	for _, name := range slices.SortedFunc(maps.Keys(service.Versions), compareVersions) {
 		template := service.Versions[name]
 		if !routes.ValidVersion(name) {
@@ -72,7 +77,7 @@ func (t *table) add(base string, service Service) error {
 		if !deprecated.Until.IsZero() { // RFC 8594; the last day is included
 			fields = append(fields, newField("Sunset", deprecated.Until.AddDate(0, 0, 1).UTC().Format(http.TimeFormat)))
 		}
-		t.routes[path] = &route{base, name, template, fields, string(head{}.with(fields...).lines)}
+		t.routes[path] = &route{base, name, template, hosts, fields, string(head{}.with(fields...).lines)}
 		t.largest = max(t.largest, int64(template.Size("")))
 		t.paths = append(t.paths, path)
 	}

@@ -47,7 +47,7 @@ one, they count as registered, too.`,
 		},
 	}
 	f.format.addTo(cmd, "format", "output format")
-	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: the host of the feed)")
+	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: the host of the feed, if it is one of hosts)")
 	addFeatureFlag(cmd, &f.features)
 	addRegisteredFlag(cmd, &f.registered)
 	c.addNetworkFlags(cmd)
@@ -79,12 +79,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		return err
 	}
 	services = append(services, besides...)
-	if len(services) == 1 && services[0].Host == signpost.HostPlaceholder { // there is nothing to match without it
-		err = services[0].ServeFor(name)
-	} else {
-		services, err = c.serveAll(services, name)
-	}
-	if err != nil {
+	if services, err = c.resolveAll(services, name, f.hostGiven); err != nil {
 		return err
 	}
 	var versions []signpost.Version
@@ -106,6 +101,29 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		printMatch(c.Stdout, m, len(services) > 1)
 	}
 	return nil
+}
+
+// resolveAll resolves services for the host of a feed. It says which ones are on other hosts, by their definitions. A host that
+// the user gives counts for all.
+func (c *CLI) resolveAll(services []*source.Service, name string, given bool) ([]*source.Service, error) {
+	if given || len(services) == 1 && len(services[0].File.Hosts) == 0 {
+		for _, s := range services {
+			if s.Host != signpost.HostPlaceholder {
+				continue
+			}
+			if err := s.ServeFor(name); err != nil {
+				return nil, err // there is nothing to match without it
+			}
+		}
+		return services, nil
+	}
+	services, err := c.serveAll(services, name)
+	for _, s := range services {
+		if hosts := s.File.Hosts; len(hosts) > 0 && !hosts.Has(name) {
+			printf(c.Stderr, "%s: {{host}} is %s, because hosts does not have %s\n", s.Name, s.Host, name)
+		}
+	}
+	return services, err
 }
 
 // maxNearest is the maximum number of endpoints suggested if none matches.

@@ -52,7 +52,11 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
 			return cobra.ExactArgs(1)(cmd, args)
 		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			hosts, err := parseHosts(f.hosts)
+			var hosts []string
+			var err error
+			if cmd.Flags().Changed("host") {
+				hosts, err = parseHosts(f.hosts)
+			}
 			switch {
 			case err != nil:
 				return err
@@ -67,10 +71,10 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
 			case len(hosts) > 1:
 				return usageErrorf("--host: a manifest has one host, not %d: use --all to write several", len(hosts))
 			}
-			return c.render(cmd.Context(), args[0], hosts[0], f)
+			return c.render(cmd.Context(), args[0], hosts, f)
 		},
 	}
-	cmd.Flags().StringSliceVar(&f.hosts, "host", []string{"localhost"}, "hostname for {{host}} (repeatable with --all)")
+	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, "hostname for {{host}} (repeatable with --all; default: hosts of the definition, or localhost)")
 	cmd.Flags().BoolVar(&f.keepHost, "keep-host", false, "leave {{host}} in the URLs")
 	cmd.Flags().StringVar(&f.version, "api-version", "", "API version (default: the first in the file)")
 	complete(cmd, "api-version", fromDefinitions((*definition.File).Versions))
@@ -99,8 +103,19 @@ func parseHosts(names []string) ([]string, error) {
 	return hosts, nil
 }
 
+// hostsOf returns the hosts to render a definition for: the given ones, the exact ones of its own, or localhost.
+func hostsOf(file *definition.File, given []string) []string {
+	if exact := file.Hosts.Exact(); len(given) == 0 && len(exact) > 0 {
+		return exact
+	}
+	if len(given) == 0 {
+		return []string{"localhost"}
+	}
+	return given
+}
+
 // render prints the manifest of a version of a definition.
-func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) error {
+func (c *CLI) render(ctx context.Context, path string, hosts []string, f renderFlags) error {
 	document, err := c.reader().ReadOne(ctx, path)
 	if err != nil {
 		return err
@@ -124,7 +139,7 @@ func (c *CLI) render(ctx context.Context, path, host string, f renderFlags) erro
 		body, err = t.Manifest().MarshalJSON()
 		body = append(body, '\n')
 	} else {
-		body, err = t.Render(host)
+		body, err = t.Render(hostsOf(file, hosts)[0])
 	}
 	if err != nil {
 		return err
@@ -182,7 +197,7 @@ func (c *CLI) renderAll(ctx context.Context, args, hosts []string, f renderFlags
 	var manifests []manifest
 	for i, file := range files {
 		for _, version := range file.Versions() {
-			for _, host := range hosts {
+			for _, host := range hostsOf(file, hosts) {
 				body, err := templates[i][version].Render(host)
 				if err != nil {
 					return err

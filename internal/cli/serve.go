@@ -74,7 +74,7 @@ header, set --trusted-proxy to its address range.`,
 	flags.StringVar(&f.config.BasePath, "base-path", "", "publish under this path, instead of the definition's own")
 	addFeatureFlag(cmd, &f.config.Definition.Features)
 	flags.StringVar(&f.config.Handler.PublicHost, "public-host", "", "host for {{host}}, regardless of the request")
-	flags.StringSliceVar(&f.config.Handler.AllowedHosts, "allowed-host", nil, "only accept requests for this host, or for *.suffix (repeatable)")
+	flags.StringSliceVar(&f.config.Handler.AllowedHosts, "allowed-host", nil, "only accept requests for this host, or for *.suffix, instead of the hosts of the definitions (repeatable)")
 	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil, "trust Forwarded and X-Forwarded-Host from this CIDR range (repeatable)")
 	flags.StringVar(&f.config.Handler.CORSOrigin, "cors-origin", "*", "origin whose pages may read manifests; none for no CORS headers")
 	flags.StringVar(&f.config.Handler.CacheControl, "cache-control", "no-cache", "Cache-Control header of manifests")
@@ -137,8 +137,8 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	if f.logFormat.value != "json" { // the JSON log says it, too
 		c.printAddresses(scheme, addr, d.Routes(), args)
 	}
-	if f.config.Handler.PublicHost == "" && len(f.config.Handler.AllowedHosts) == 0 {
-		log.Warn("requests for any host are accepted, and manifests contain it: set --allowed-host or --public-host to your own hosts")
+	if d.AcceptsAnyHost() {
+		log.Warn("requests for any host are accepted, and manifests contain it: declare hosts, or set --allowed-host or --public-host to your own hosts")
 	}
 	return d.Run(ctx, reload)
 }

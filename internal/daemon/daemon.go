@@ -106,6 +106,7 @@ func New(config Config) (*Daemon, error) {
 		return nil, err
 	}
 	m.watch(handler, config.LogWriter)
+	config.Definition.Accepted = accepted(config.Handler)
 	var sources []workspace.Source
 	for _, s := range config.Sources {
 		sources = append(sources, workspace.Source{Source: s})
@@ -195,6 +196,9 @@ func (d *Daemon) addAnswers() {
 
 // Routes returns the paths of the published manifests.
 func (d *Daemon) Routes() []string { return d.handler.Routes() }
+
+// AcceptsAnyHost reports whether some service answers requests for any host.
+func (d *Daemon) AcceptsAnyHost() bool { return d.handler.AcceptsAnyHost() }
 
 // Address returns where the manifests are served. Call it after Start.
 func (d *Daemon) Address() (scheme string, addr net.Addr) {

@@ -106,4 +106,4 @@ func talkative(t *testing.T) string {
 }
 
 // openServer is the warning of a server that accepts requests for all hosts.
-const openServer = "requests for any host are accepted, and manifests contain it: set --allowed-host or --public-host to your own hosts"
+const openServer = "requests for any host are accepted, and manifests contain it: declare hosts, or set --allowed-host or --public-host to your own hosts"

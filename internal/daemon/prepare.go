@@ -25,15 +25,16 @@ func (p *publisher) prepare(read []*served) {
 	group.Wait()
 }
 
-// prepare compiles the definition, for a base path of its own if that is empty, and publishes it on trial. All problems become findings, so that one definition never
-// keeps others from being published.
+// prepare compiles the definition, for a base path of its own if that is empty, and publishes it on trial. All problems
+// become findings, so that one definition never keeps others from being published.
 func (s *served) prepare(trial *server.Handler, basePath string) {
 	s.next, s.findings = nil, s.Findings
 	if s.bad() {
 		return
 	}
 	service := server.Service{
-		BasePath: cmp.Or(basePath, s.Definition.BasePath), Deprecated: make(map[string]signpost.Deprecation),
+		BasePath: cmp.Or(basePath, s.Definition.BasePath), Hosts: s.Definition.Hosts,
+		Deprecated: make(map[string]signpost.Deprecation),
 	}
 	for _, version := range s.Definition.Versions() {
 		if deprecation := s.Definition.Deprecation(version, "", ""); deprecation != nil {
@@ -50,4 +51,14 @@ func (s *served) prepare(trial *server.Handler, basePath string) {
 		return
 	}
 	s.next = &service
+}
+
+// accepted returns the hosts that valid options name. Every manifest must exist for them.
+func accepted(opts server.Options) signpost.Hosts {
+	if opts.PublicHost != "" {
+		public, _ := server.ParseHost(opts.PublicHost)
+		return signpost.Hosts{public}
+	}
+	allowed, _ := signpost.ParseHosts(opts.AllowedHosts...)
+	return allowed
 }

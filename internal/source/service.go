@@ -74,13 +74,25 @@ func (s *Service) ServeFor(host string) error {
 	return nil
 }
 
-// ServeAll resolves services for host, unless they already have one. It leaves out those that have no manifest for the
+// hostFor returns the host that a service is rendered for, given the one that somebody asks for: that one, unless the
+// definition declares hosts and does not have it.
+func (s *Service) hostFor(asked string) string {
+	if len(s.File.Hosts) == 0 || s.File.Hosts.Has(asked) {
+		return asked
+	}
+	for _, name := range s.File.Hosts.Exact() {
+		return name
+	}
+	return signpost.HostPlaceholder // a suffix names none
+}
+
+// ServeAll resolves services for host or, if that is none of their hosts, for one of those. It leaves out those that have no manifest for the
 // host, as a server would, and returns a note about each.
 func ServeAll(services []*Service, host string) (left []*Service, notes []string, err error) {
 	for _, s := range services {
-		if s.Host == signpost.HostPlaceholder {
+		if name := s.hostFor(host); s.Host == signpost.HostPlaceholder && name != s.Host {
 			var misfit *signpost.HostError
-			if err := s.ServeFor(host); errors.As(err, &misfit) {
+			if err := s.ServeFor(name); errors.As(err, &misfit) {
 				notes = append(notes, fmt.Sprintf("%s is left out: %v", s.Name, misfit))
 				continue
 			} else if err != nil {
