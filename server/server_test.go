@@ -56,9 +56,8 @@ func newHandler(t testing.TB, opts Options, services ...Service) *Handler {
 func listen(t testing.TB, h http.Handler) string {
 	t.Helper()
 	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	listener := wire.NewListener(l, 0)
-	srv := &http.Server{Handler: h, ConnContext: wire.Context, ConnState: listener.ConnState}
-	go srv.Serve(listener)
+	srv := &http.Server{Handler: h, ConnContext: wire.Context} // without ConnState, so that net/http notices who is gone
+	go srv.Serve(wire.NewListener(l, 0))
 	t.Cleanup(func() { srv.Close() })
 	return l.Addr().String()
 }

@@ -61,7 +61,7 @@ func (d *Daemon) Start() error {
 	if err != nil {
 		return err
 	}
-	d.Config.Log.Info("listening", "listen", addr.String())
+	d.Config.Log.Debug("listening", "listen", addr.String())
 	if d.Config.AdminListen != "" {
 		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }
 		rejected := func() []string { return *d.rejected.Load() }
