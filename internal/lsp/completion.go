@@ -47,7 +47,7 @@ func (c cursor) items(known names) []completionItem {
 		}
 		items = append(items, item)
 	}
-	here := fields.Definition.At(path...)
+	here := c.fields.At(path...)
 	if !c.isKey || item && len(c.owner.Fields) == 1 {
 		for _, v := range here {
 			for _, n := range valuesOf(v, known) {

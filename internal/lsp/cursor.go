@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"signpost/internal/fields"
 	"signpost/internal/tree"
 )
 
@@ -45,6 +46,8 @@ func contains(n *tree.Node, offset int) bool { return n.Start() <= offset && off
 // cursor is the place where the author is typing.
 type cursor struct {
 	place
+	fields *fields.Value // what the document may contain
+
 	json  bool
 	quote string // opening quotation mark of the word, or ""
 	start int    // offset of the word, after its quotation mark
@@ -101,7 +104,7 @@ func (d *document) cursorIn(root *tree.Node, offset, line int) (cursor, bool) {
 	if at == nil || at.owner == nil || at.node.Style == tree.BlockText || !strings.Contains(at.node.Text, mark) {
 		return cursor{}, false
 	}
-	c := cursor{place: *at, json: d.isJSON(), after: d.text[offset:]}
+	c := cursor{place: *at, fields: d.fields(), json: d.isJSON(), after: d.text[offset:]}
 	switch c.node.Style {
 	case tree.DoubleQuoted:
 		c.quote = `"`

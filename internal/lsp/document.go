@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"signpost/definition"
+	"signpost/internal/fields"
 	"signpost/internal/tree"
 )
 
@@ -24,7 +25,8 @@ type document struct {
 	tree func() *tree.Document   // the parsed text
 	file func() *definition.File // the text as a definition
 	last *document               // the last version that parsed, if this one does not
-	was  bool                    // an earlier version was a definition, so this one is meant as one
+
+	meant bool // it is a definition, or was one since it was opened
 }
 
 // newDocument returns a document. A byte order mark is not part of the text, for editors as for the tree.
@@ -33,12 +35,13 @@ func newDocument(uri string, version int, text string) *document {
 	d.lines = tree.Positions([]byte(d.text), false)
 	d.tree = sync.OnceValue(func() *tree.Document { return tree.Parse([]byte(d.text), d.isJSON()) })
 	d.file = sync.OnceValue(func() *definition.File { return definition.Parse(d.name(), []byte(d.text)) })
+	d.meant = isDefinition(d.name(), []byte(d.text))
 	return d
 }
 
 // edit returns the document with the changes applied in order.
 func (d *document) edit(version int, changes []contentChange) *document {
-	last, was := d.parsed(), d.definition() != nil
+	last, meant := d.parsed(), d.meant
 	if last != nil {
 		last.last = nil // it parsed, so what came before is never asked for
 	}
@@ -51,7 +54,7 @@ func (d *document) edit(version int, changes []contentChange) *document {
 		}
 		d = newDocument(d.uri, version, text)
 	}
-	d.last, d.was = last, was
+	d.last, d.meant = last, d.meant || meant
 	return d
 }
 
@@ -69,18 +72,20 @@ func (d *document) name() string { return cmp.Or(d.path, d.uri) }
 // isJSON reports whether the file name is that of a JSON document.
 func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path), ".json") }
 
-// definition returns the document as a definition, or nil if it is something else: editors open all kinds of YAML and
-// JSON.
-func (d *document) definition() *definition.File {
-	if !d.was && !isDefinition(d.name(), []byte(d.text)) {
-		return nil
+// isProject reports whether the document is a project file.
+func (d *document) isProject() bool { return filepath.Base(d.path) == definition.ProjectName }
+
+// fields returns what the document may contain.
+func (d *document) fields() *fields.Value {
+	if d.isProject() {
+		return fields.Project
 	}
-	return d.file()
+	return fields.Definition
 }
 
 // isDefinition reports whether a file is a definition. One that is empty is just begun.
 func isDefinition(name string, text []byte) bool {
-	return len(bytes.TrimSpace(text)) > 0 && definition.IsDefinition(name, text)
+	return filepath.Base(name) != definition.ProjectName && len(bytes.TrimSpace(text)) > 0 && definition.IsDefinition(name, text)
 }
 
 // offset returns the byte offset of a position. Positions outside the text are clamped.

@@ -35,7 +35,7 @@ func (s *server) hover(doc *document, in placeParams) (any, error) {
 	case found != nil:
 		text = describeSymbol(doc, found)
 	case at.isKey:
-		for _, object := range fields.Definition.At(at.path[:len(at.path)-1]...) {
+		for _, object := range doc.fields().At(at.path[:len(at.path)-1]...) {
 			if f := object.Field(at.node.Text); f != nil {
 				text = f.Doc
 			} else if object.Open && strings.HasPrefix(at.node.Text, signpost.Beyond) {

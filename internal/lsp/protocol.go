@@ -24,6 +24,17 @@ type documentID struct {
 	URI string `json:"uri"`
 }
 
+// initializeParams holds what the editor can do.
+type initializeParams struct {
+	Capabilities struct {
+		Workspace struct {
+			DidChangeWatchedFiles struct {
+				DynamicRegistration bool `json:"dynamicRegistration"`
+			} `json:"didChangeWatchedFiles"`
+		} `json:"workspace"`
+	} `json:"capabilities"`
+}
+
 // changeParams holds the params of the notifications that change a document.
 type changeParams struct {
 	TextDocument struct {

@@ -6,14 +6,19 @@ package lsp
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/textproto"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"signpost/definition"
 )
 
 // Options configure Serve. The zero value is usable.
@@ -35,10 +40,11 @@ const (
 type server struct {
 	opts        Options
 	out         *bufio.Writer
-	documents   map[string]*document  // the open ones, by URI, with their unsaved text
-	files       map[string]cachedFile // read from disk, by path
-	changed     bool                  // since findings were published
+	documents   map[string]*document // the open ones, by URI, with their unsaved text
+	folders     map[string]*folder   // what documents are registered with, by project file or directory
+	changed     bool                 // since findings were published
 	initialized bool
+	watches     bool // the editor can tell about files that have changed
 	shutDown    bool
 }
 
@@ -58,7 +64,7 @@ func newServer(out io.Writer, opts Options) *server {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &server{opts: opts, out: bufio.NewWriter(out), documents: make(map[string]*document), files: make(map[string]cachedFile)}
+	return &server{opts: opts, out: bufio.NewWriter(out), documents: make(map[string]*document), folders: make(map[string]*folder)}
 }
 
 // Serve speaks the protocol on in and out until the editor sends exit or in ends. It writes only protocol messages to
@@ -73,15 +79,23 @@ func Serve(in io.Reader, out io.Writer, opts Options) error {
 		if messages.Buffered() == 0 {
 			s.publish()
 		}
-		var body json.RawMessage
-		if err := (jsonrpc2.VSCodeObjectCodec{}).ReadObject(messages, &body); err != nil {
+		body, err := readBody(messages)
+		if err != nil {
 			if !errors.Is(err, io.EOF) {
 				s.opts.Log.Warn("message cannot be read", "error", err)
 			}
 			return ErrNoShutdown
 		}
+		if !json.Valid(body) {
+			s.send(map[string]any{"jsonrpc": "2.0", "id": nil,
+				"error": &jsonrpc2.Error{Code: jsonrpc2.CodeParseError, Message: "the message is not JSON"}})
+			continue
+		}
 		var req jsonrpc2.Request
 		if err := json.Unmarshal(body, &req); err != nil {
+			if bytes.Contains(body, []byte(watchID)) { // the response to our own request
+				continue
+			}
 			s.opts.Log.Warn("message ignored", "error", err)
 			continue
 		}
@@ -137,6 +151,9 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is already initialized"}
 	case method == "initialize":
 		s.initialized = true
+		var in initializeParams
+		json.Unmarshal(params, &in) // without it, files are read again when a document is saved
+		s.watches = in.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration
 		return s.capabilities(), nil
 	case !s.initialized:
 		return nil, &jsonrpc2.Error{Code: codeNotInitialized, Message: "send initialize first"}
@@ -188,7 +205,11 @@ func (s *server) notification(method string, params json.RawMessage) error {
 	}
 	uri := in.TextDocument.URI
 	switch method {
+	case "initialized":
+		s.watchFiles()
+		return nil
 	case "textDocument/didOpen":
+		s.readAgain()
 		s.documents[uri] = newDocument(uri, in.TextDocument.Version, in.TextDocument.Text)
 	case "textDocument/didChange":
 		doc := s.documents[uri]
@@ -198,10 +219,12 @@ func (s *server) notification(method string, params json.RawMessage) error {
 		s.documents[uri] = doc.edit(in.TextDocument.Version, in.ContentChanges)
 	case "textDocument/didClose":
 		delete(s.documents, uri)
+		s.readAgain()
 		s.sendDiagnostics(publishDiagnostics{uri, 0, []diagnostic{}})
-	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file of the directory may have changed
+	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file may have changed
+		s.readAgain()
 	default:
-		return nil // such as initialized, or an extension of the protocol
+		return nil // such as an extension of the protocol
 	}
 	s.changed = true
 	return nil
@@ -219,6 +242,45 @@ func (s *server) publish() {
 			return nil, nil
 		})
 	}
+}
+
+// watchID is the id of the request to watch files.
+const watchID = "signpost-watch"
+
+// watchFiles asks the editor to tell about files that have changed on disk, for example because of git.
+func (s *server) watchFiles() {
+	if !s.watches {
+		return
+	}
+	watchers := []map[string]string{{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/" + definition.ProjectName}}
+	s.send(map[string]any{"jsonrpc": "2.0", "id": watchID, "method": "client/registerCapability", "params": map[string]any{
+		"registrations": []map[string]any{{
+			"id": watchID, "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
+		}},
+	}})
+}
+
+// logMessage tells the user something that is no finding.
+func (s *server) logMessage(text string) {
+	s.send(map[string]any{"jsonrpc": "2.0", "method": "window/logMessage", "params": map[string]any{"type": 3, "message": text}})
+}
+
+// maxMessage limits a message: a document of the largest size, with escapes.
+const maxMessage = 8 * definition.MaxSize
+
+// readBody reads the body of the next message.
+func readBody(in *bufio.Reader) ([]byte, error) {
+	header, err := textproto.NewReader(in).ReadMIMEHeader()
+	if err != nil {
+		return nil, err
+	}
+	length, err := strconv.Atoi(header.Get("Content-Length"))
+	if err != nil || length < 0 || length > maxMessage {
+		return nil, fmt.Errorf("Content-Length is %q", header.Get("Content-Length"))
+	}
+	body := make([]byte, length)
+	_, err = io.ReadFull(in, body)
+	return body, err
 }
 
 func (s *server) sendDiagnostics(found publishDiagnostics) {

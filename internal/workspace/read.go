@@ -27,13 +27,13 @@ func (a Arguments) definitions() (judged, beside []string, patterns bool) {
 // Read makes a snapshot of what the arguments of a command name. If one of them cannot be read, that is an error.
 func Read(ctx context.Context, reader *source.Reader, opts Options, args Arguments) (*Snapshot, error) {
 	judged, beside, patterns := args.definitions()
-	next := new(Snapshot)
+	w := New(opts)
 	add := func(role Role, patterns bool, names []string) error {
 		reader.Patterns = patterns
 		reader.Manifests = opts.Manifests || role == Registered
 		documents, err := reader.Read(ctx, names...)
 		for _, d := range documents {
-			next.Files = append(next.Files, &File{Document: d, Role: role})
+			w.read.Files = append(w.read.Files, &File{Document: d, Role: role})
 		}
 		return err
 	}
@@ -49,8 +49,7 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 	if err := add(Registered, false, args.Registered); err != nil {
 		return nil, fmt.Errorf("--registered: %w", err)
 	}
-	w := New(opts)
-	w.parse(next)
+	w.parse()
 	return w.last, nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -29,6 +31,7 @@ const (
 	Judged     Role = iota // it gets findings
 	Beside                 // another definition of the same project, whatever errors it has
 	Registered             // something else that the studio has
+	Unlisted               // only being edited: nobody else's findings depend on it
 )
 
 // Source is a source with the role of its files.
@@ -118,6 +121,28 @@ func (s *Snapshot) lint() []signpost.Finding {
 	return found
 }
 
+// FindingsOf returns what is wrong in one file, given its absolute path, as if it alone were judged: everything else is
+// registered. It returns nil if there is no such file.
+func (s *Snapshot) FindingsOf(path string) []signpost.Finding {
+	alone := Snapshot{Files: make([]*File, 0, len(s.Files))}
+	found := false
+	for _, f := range s.Files {
+		role := f.Role
+		if f.ID() == path {
+			found, role = true, Judged
+		} else if role == Judged {
+			role = Beside
+		}
+		other := *f
+		other.Role = role
+		alone.Files = append(alone.Files, &other)
+	}
+	if !found {
+		return nil
+	}
+	return alone.lint()
+}
+
 // clashes returns findings about judged files with the base path of one beside them, except for those that have a finding
 // about it already. Of two files that clash, the later one gets the finding, so those beside come first.
 func clashes(judged, beside []*definition.File, found []signpost.Finding) []signpost.Finding {
@@ -140,6 +165,7 @@ type Workspace struct {
 	opts    Options
 	sources []Source
 	unsaved map[string]string // texts that are laid over files, by absolute path
+	read    Snapshot          // the files as last read, unparsed, and the failures
 	last    *Snapshot
 	known   map[string]*File // the files of last, by id
 	parsed  int              // texts that were parsed
@@ -173,8 +199,13 @@ func (w *Workspace) Sources() []source.Source {
 	return all
 }
 
-// Lay lays texts over the files with these absolute paths: those that are being edited.
-func (w *Workspace) Lay(unsaved map[string]string) { w.unsaved = unsaved }
+// Lay lays texts over the files with these absolute paths, which are being edited, in this snapshot and the next ones. It
+// reads nothing.
+func (w *Workspace) Lay(unsaved map[string]string) *Snapshot {
+	w.unsaved = unsaved
+	w.parse()
+	return w.last
+}
 
 // Look returns the current state. It is the last snapshot, with no file changed or removed, if there is nothing new.
 func (w *Workspace) Look() *Snapshot {
@@ -191,30 +222,38 @@ func (w *Workspace) Look() *Snapshot {
 		})
 	}
 	group.Wait()
-	next := &Snapshot{}
+	w.read = Snapshot{}
 	for i, s := range w.sources {
 		if err := readings[i].err; err != nil {
-			next.Failures = append(next.Failures, Failure{s.Source, err})
+			w.read.Failures = append(w.read.Failures, Failure{s.Source, err})
 		}
 		for _, d := range readings[i].documents {
-			next.Files = append(next.Files, &File{Document: d, Role: s.Role, From: s.Source})
+			w.read.Files = append(w.read.Files, &File{Document: d, Role: s.Role, From: s.Source})
 		}
 	}
-	w.parse(next)
+	w.parse()
 	return w.last
 }
 
-// parse completes a snapshot, and makes it the last one. Files that have not changed are those of the last one.
-func (w *Workspace) parse(next *Snapshot) {
-	known := make(map[string]*File, len(next.Files))
+// parse makes a snapshot of what was read and laid over it the last one. Files that have not changed are those of the one
+// before.
+func (w *Workspace) parse() {
+	read := slices.Clone(w.read.Files)
+	for _, path := range slices.Sorted(maps.Keys(w.unsaved)) {
+		read = append(read, &File{Document: source.Document{Name: path, Path: filepath.Base(path)}, Role: Unlisted})
+	}
+	next := &Snapshot{Failures: w.read.Failures}
+	known := make(map[string]*File, len(read))
 	var files []*File
-	for _, f := range next.Files {
+	for _, f := range read {
 		id := f.ID()
 		if known[id] != nil {
 			continue // a file can be named by itself and by its directory
 		}
 		if text, ok := w.unsaved[id]; ok {
-			f.Text, f.Sum = []byte(text), ""
+			unsaved := *f
+			unsaved.Text, unsaved.Sum = []byte(text), ""
+			f = &unsaved
 		}
 		if f.Sum == "" { // it is not watched
 			f.Sum = source.SumOf(f.Text)

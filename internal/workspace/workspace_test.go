@@ -85,6 +85,7 @@ func TestUnsaved(t *testing.T) {
 	testkit.Write(t, filepath.Join(dir, "a.yaml"), endpoint("/a", "/a", "token"))
 	testkit.Write(t, path, endpoint("/b", "/b", ""))
 	w := testkit.Must(Follow(t.Context(), new(source.Reader), Options{Hasty: true}, Arguments{Judged: []string{dir}}))(t)
+	w.Look()
 	for _, step := range []struct {
 		unsaved  map[string]string
 		findings string
@@ -96,7 +97,7 @@ func TestUnsaved(t *testing.T) {
 		{nil, "", 4},
 	} {
 		w.Lay(step.unsaved)
-		if got := rules(w.Look().Findings()); got != step.findings || w.parsed != step.parsed {
+		if got := rules(w.last.Findings()); got != step.findings || w.parsed != step.parsed {
 			t.Errorf("with %v: %q, %d texts parsed", step.unsaved, got, w.parsed)
 		}
 	}

@@ -1,0 +1,142 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"signpost"
+	"signpost/definition"
+	"signpost/internal/readfile"
+	"signpost/internal/source"
+	"signpost/internal/workspace"
+)
+
+// folder is what is registered together with a document: the project that it is in, or else the files of its directory.
+type folder struct {
+	*workspace.Workspace
+	project workspace.Project
+	text    string              // of the project file
+	now     *workspace.Snapshot // nil if files are to be read again
+}
+
+// findings judges a document as signpost lint does: with the other definitions of its project, or of its directory. A file
+// that is not a definition has no findings: editors open all kinds of YAML.
+func (s *server) findings(doc *document) []signpost.Finding {
+	switch {
+	case doc.isProject():
+		return workspace.ParseProject(doc.name(), []byte(doc.text)).Findings()
+	case doc.path == "":
+		if !doc.meant {
+			return nil
+		}
+		return definition.Lint(doc.file())
+	}
+	f := s.folderOf(doc)
+	if f.now == nil {
+		f.now = f.Look()
+	}
+	f.now = f.Lay(s.unsaved())
+	if !doc.meant && !f.names(doc.path) {
+		return nil
+	}
+	if f.project.Path != "" {
+		return f.now.FindingsOf(doc.path)
+	}
+	// The document comes last, because of two that clash the later one is reported.
+	var files []*definition.File
+	var own *definition.File
+	for _, file := range f.now.Files {
+		switch {
+		case file.ID() == doc.path:
+			own = file.Definition
+		case file.Definition != nil && file.Role != workspace.Unlisted:
+			files = append(files, file.Definition)
+		}
+	}
+	if own == nil {
+		return nil
+	}
+	found := definition.Lint(append(files, own)...)
+	return slices.DeleteFunc(found, func(f signpost.Finding) bool { return f.File != own.Name })
+}
+
+// names reports whether the project names a file as a definition, whatever it looks like.
+func (f *folder) names(path string) bool {
+	return f.project.Path != "" && slices.ContainsFunc(f.now.Files, func(file *workspace.File) bool {
+		return file.ID() == path && file.Role == workspace.Judged
+	})
+}
+
+// folderOf returns the folder of a document.
+func (s *server) folderOf(doc *document) *folder {
+	dir := filepath.Dir(doc.path)
+	path, found := workspace.FindProject(dir)
+	key := dir
+	if found {
+		key = path
+	}
+	f := s.folders[key]
+	if f != nil && f.now != nil {
+		return f
+	}
+	text, _ := readfile.Limit(path, definition.MaxSize) // empty if it cannot be read
+	if f != nil && f.text == string(text) {
+		return f
+	}
+	f = &folder{text: string(text)}
+	args := workspace.Arguments{Judged: []string{dir}}
+	if found {
+		project := workspace.ParseProject(path, text)
+		if len(project.Findings()) > 0 {
+			project = workspace.Project{Path: path} // its own findings say what is wrong
+		}
+		f.project = project
+		local, left := cutAddresses(project.Registered)
+		if len(left) > 0 {
+			s.logMessage(fmt.Sprintf("Signpost does not fetch what %s registers at other places; signpost lint does: %s", path, strings.Join(left, ", ")))
+		}
+		project.Registered = local
+		args = workspace.Arguments{Project: project}
+	}
+	opts := workspace.Options{Hasty: true, Definition: f.project.Options(definition.Options{})}
+	var err error
+	if f.Workspace, err = workspace.Follow(context.Background(), new(source.Reader), opts, args); err != nil {
+		s.opts.Log.Warn("files cannot be read", "error", err)
+		f.Workspace = workspace.New(opts)
+	}
+	s.folders[key] = f
+	return f
+}
+
+// cutAddresses separates files from what only a network or another program has.
+func cutAddresses(sources []string) (local, left []string) {
+	for _, arg := range sources {
+		if source.IsLocal(arg) {
+			local = append(local, arg)
+		} else {
+			left = append(left, source.Shown(arg))
+		}
+	}
+	return local, left
+}
+
+// unsaved returns the texts of open definitions, by path.
+func (s *server) unsaved() map[string]string {
+	texts := make(map[string]string)
+	for _, doc := range s.documents {
+		if doc.path != "" && doc.meant {
+			texts[doc.path] = doc.text
+		}
+	}
+	return texts
+}
+
+// readAgain makes the next findings look for files that have changed.
+func (s *server) readAgain() {
+	for _, f := range s.folders {
+		f.now = nil
+	}
+}
