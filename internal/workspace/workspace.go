@@ -261,6 +261,8 @@ func (w *Workspace) parse() {
 		if old := w.known[id]; old != nil && old.Sum == f.Sum && old.Role == f.Role && old.Name == f.Name {
 			f = old
 		} else {
+			fresh := *f // an earlier snapshot may have the other one
+			f = &fresh
 			next.Changed = append(next.Changed, f)
 		}
 		known[id] = f
