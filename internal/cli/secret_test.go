@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"net/http/cookiejar"
 	"signpost/internal/testkit"
 )
 
@@ -117,13 +118,14 @@ func TestSecretInStudio(t *testing.T) {
 		args = append(args, server+"/"+kind+"/v1/endpoints-manifest?token="+secret)
 	}
 	p := testkit.Start(t, addr, exec.Command("signpost", args...))
+	p.Log.WaitFor(t, "Press Ctrl-C")
+	browser := &http.Client{Jar: testkit.Must(cookiejar.New(nil))(t)}
+	_, page := testkit.Get(t, browser, regexp.MustCompile(`http://\S+\?token=\w+`).FindString(p.Log.String()))
 	state := ""
 	testkit.Eventually(t, "everything is fetched", func() bool {
-		_, state = testkit.Get(t, nil, "http://"+addr+"/api/state")
+		_, state = testkit.Get(t, browser, "http://"+addr+"/api/state")
 		return strings.Contains(state, `"Feeds"`) && !strings.Contains(state, "Fetching")
 	})
-	p.Log.WaitFor(t, "Press Ctrl-C")
-	_, page := testkit.Get(t, nil, "http://"+addr+"/")
 	if text := state + page + p.Log.String(); strings.Contains(text, secret) || !strings.Contains(text, server+"/manifest/v1/endpoints-manifest?…") {
 		t.Errorf("%s", text)
 	}
