@@ -149,6 +149,7 @@ func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Serv
 		})
 		d.arrive(c, p)
 	}
+	d.hostsUnknown(p)
 	return d.changes, nil
 }
 

@@ -2,11 +2,13 @@ package diff
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"signpost"
 	"signpost/internal/spell"
+	"signpost/match"
 )
 
 // standIn is filled in for {{host}} where nothing tells what it stands for. Everything that declares no hosts is taken to
@@ -189,4 +191,48 @@ func (d *differ) arrive(c *comparison, p *plan) {
 		}
 	}
 	d.changes = before
+}
+
+// hostsUnknown reports URLs that overlap if a host is the service's own, which its definition does not declare, unless they
+// did before.
+func (d *differ) hostsUnknown(p *plan) {
+	if p.rendered {
+		return
+	}
+	type finding struct{ service, version, message string }
+	known := make(map[finding]bool)
+	for at, f := range p.unknown(p.before, oldState) {
+		known[finding{at.service, at.version, f.Message}] = true
+	}
+	for at, f := range p.unknown(p.after, newState) {
+		if !known[finding{at.service, at.version, f.Message}] {
+			d.slot, d.endpoint, d.written = at, f.Path.Endpoint(), nil
+			d.add(ChangeHostsUnknown, subject{}, nil, nil, "%s", f.Message)
+		}
+	}
+}
+
+// unknown returns the findings about undeclared hosts of a state of what is compared.
+func (p *plan) unknown(slots []*slot, state func(*slot) *signpost.Version) iter.Seq2[*slot, signpost.Finding] {
+	return func(yield func(*slot, signpost.Finding) bool) {
+		var compared []*slot
+		var versions, besides []signpost.Version
+		for _, at := range slots {
+			v := *state(at)
+			v.Hosts, v.Places = at.declared, nil
+			if at.besides {
+				besides = append(besides, v)
+				continue
+			}
+			v.Source = at.service
+			compared, versions = append(compared, at), append(versions, v)
+		}
+		for i, findings := range match.Overlaps(versions, besides) {
+			for _, f := range findings {
+				if f.Rule == match.RuleHostsUnknown && !yield(compared[i], f) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ const (
 	ChangeBasePath        = "base-path-changed"
 	ChangeHost            = "host-changed"
 	ChangeHostAdded       = "host-added"
+	ChangeHostsUnknown    = "hosts-unknown"
 	ChangeVersionRemoved  = "version-removed"
 	ChangeVersionAdded    = "version-added"
 	ChangeEndpointRemoved = "endpoint-removed"
@@ -50,6 +51,8 @@ var rules = []Rule{
 	{ChangeBasePath, Breaking, "every manifest has a new address and must be registered again"},
 	{ChangeHost, Breaking, "the service is no longer published on a host: its manifests and feeds there no longer answer"},
 	{ChangeHostAdded, Compatible, "the service is published on another host, too"},
+	{ChangeHostsUnknown, Notable, "whether endpoints take feeds from each other depends on a host that the definition does not declare: " +
+		"list it under `hosts`, or write `{{host}}`"},
 	{ChangeVersionRemoved, Breaking, "the manifest and its endpoints no longer answer"},
 	{ChangeVersionAdded, Compatible, "there is another manifest to register"},
 	{ChangeEndpointRemoved, Breaking, "feeds on this URL have no endpoint, or fall back to a shorter one. " +
