@@ -61,7 +61,8 @@ func api[Body any](s *Studio, f func(call, Body) (any, error)) http.HandlerFunc 
 		} else if stream, ok := result.(func(http.ResponseWriter)); ok {
 			stream(w)
 		} else {
-			write(w, r, result)
+			text, _ := json.Marshal(result) // plain values
+			writeText(w, r, "application/json", text)
 		}
 	}
 }
@@ -108,17 +109,19 @@ func read(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-// write writes a result, compressed if the page takes that.
-func write(w http.ResponseWriter, r *http.Request, result any) {
-	text, _ := json.Marshal(result) // plain values
-	w.Header().Set("Content-Type", "application/json")
+// writeText writes a response, compressed if the page takes that.
+func writeText(w http.ResponseWriter, r *http.Request, contentType string, text []byte) {
+	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Cache-Control", "no-store")
-	if len(text) < minCompressed || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Write(text)
-		return
+	if len(text) >= minCompressed && takesGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		text = compress(text, gzip.BestSpeed)
 	}
-	w.Header().Set("Content-Encoding", "gzip")
-	w.Write(compress(text, gzip.BestSpeed))
+	w.Write(text)
+}
+
+func takesGzip(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
 // problem is an RFC 9457 body, with additional fields that the page shows.

@@ -2,30 +2,48 @@ package studio
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"fmt"
 	"hash/fnv"
+	"html/template"
 	"net/http"
 	"path"
-	"strings"
 	"time"
 )
 
 //go:embed assets
 var assetFiles embed.FS
 
-// loadAssets returns the files of the page by their route, and a hash of them all.
-func loadAssets() (assets map[string][]byte, build string) {
-	assets = make(map[string][]byte)
+// asset is a file of the page.
+type asset struct{ body, compressed []byte }
+
+// loadAssets reads the files of the page, and makes a hash of them all.
+func (s *Studio) loadAssets() {
+	s.assets = make(map[string]asset)
 	hash := fnv.New64a()
 	entries, _ := assetFiles.ReadDir("assets") // in memory, as everything here, so it cannot fail
 	for _, entry := range entries {
 		name := entry.Name()
 		body, _ := assetFiles.ReadFile("assets/" + name)
 		fmt.Fprintf(hash, "%s %s", name, body)
-		assets["/"+strings.TrimSuffix(name, "index.html")] = body
+		switch {
+		case name == "index.html":
+			s.index = template.Must(template.New("").Parse(string(body)))
+			continue
+		case path.Ext(name) == ".js":
+			s.modules = append(s.modules, name)
+		}
+		s.assets["/"+name] = asset{body, compress(body, gzip.BestCompression)}
 	}
-	return assets, fmt.Sprintf("%x", hash.Sum64())
+	s.build = fmt.Sprintf("%x", hash.Sum64())
+}
+
+// executed returns what a template makes of data.
+func executed(t *template.Template, data any) []byte {
+	var out bytes.Buffer
+	t.Execute(&out, data) // into memory, from plain values
+	return out.Bytes()
 }
 
 // contentTypes is fixed, because the system's table may have any type for a module.
@@ -36,12 +54,19 @@ var contentTypes = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// serveAsset serves the page and the manifests of the files, the latter at the paths where the service would publish
+// serveAsset serves the files of the page and the manifests of the files, the latter at the paths where the service would publish
 // them.
 func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
-	if body, ok := s.assets[r.URL.Path]; ok {
-		w.Header().Set("Content-Type", contentTypes[path.Ext(r.URL.Path)])
+	if file, ok := s.assets[r.URL.Path]; ok {
+		body := file.body
+		w.Header().Set("Vary", "Accept-Encoding")
 		w.Header().Set("ETag", `"`+s.build+`"`)
+		if takesGzip(r) {
+			body = file.compressed
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("ETag", `"`+s.build+`-gzip"`)
+		}
+		w.Header().Set("Content-Type", contentTypes[path.Ext(r.URL.Path)])
 		w.Header().Set("Cache-Control", "no-cache")
 		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 		return

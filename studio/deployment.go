@@ -24,10 +24,12 @@ type deployment struct {
 
 // view is everything that is shown for a deployment. It is immutable.
 type view struct {
-	rev     int
-	host    string
-	sources []*source // files first
-	overlap *overlap  // of all sources
+	rev        int
+	deployment string // as the page names it
+	host       string
+	sources    []*source    // files first
+	overlap    *overlap     // of all sources
+	encoded    *encodedView // made when it is sent first
 }
 
 // view returns the view for the deployment that a request names.
@@ -37,16 +39,19 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	if err := json.Unmarshal([]byte(wish), &d); err != nil {
 		return nil, failed(http.StatusBadRequest, "This is not a deployment.", "")
 	}
-	name, err := parseHost(cmp.Or(d.Host, s.host))
-	if err != nil {
-		return nil, err
+	name := s.host
+	if d.Host != "" {
+		var err error
+		if name, err = parseHost(d.Host); err != nil {
+			return nil, err
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v := s.views[wish]; v != nil {
 		return v, nil
 	}
-	v := &view{rev: s.rev, host: name, sources: []*source{}}
+	v := &view{rev: s.rev, deployment: wish, host: cmp.Or(name, DefaultHost), sources: []*source{}}
 	for _, rec := range s.records {
 		features := d.Features[rec.ID]
 		if features == nil {

@@ -40,12 +40,3 @@ func (s *Studio) serveEvents(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 }
-
-// state returns what the page shows.
-func (s *Studio) state(c call, _ nothing) (any, error) {
-	return object{
-		"instance": s.instance, "build": s.build, "rev": c.view.rev, "host": c.view.host, "send_to": s.opts.SendTo,
-		"timeout": s.clientOptions().Timeout.Seconds(),
-		"sources": c.view.sources, "overlap": c.view.overlap.nested,
-	}, nil
-}

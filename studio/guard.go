@@ -99,7 +99,7 @@ func (s *Studio) hasCookie(r *http.Request) bool {
 // isAsset reports whether a path is that of a file of the page, which has nothing of the user in it.
 func (s *Studio) isAsset(path string) bool {
 	_, ok := s.assets[path]
-	return ok && path != "/"
+	return ok
 }
 
 // serveLocked says how to get in.
@@ -107,7 +107,7 @@ func (s *Studio) serveLocked(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusUnauthorized)
-	locked.Execute(w, "http://"+s.opts.Listen.String()+"/?token=…")
+	w.Write(executed(locked, "http://"+s.opts.Listen.String()+"/?token=…"))
 }
 
 var locked = template.Must(template.New("").Parse(`<!doctype html>

@@ -188,14 +188,17 @@ func TestAssets(t *testing.T) {
 		return send(s, httptest.NewRequest(method, path, nil), "127.0.0.1:8079", http.Header{header: {value}})
 	}
 	types := map[string]string{
-		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+		".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
 	}
 	files, err := filepath.Glob("assets/*")
 	if err != nil || len(files) < 5 {
 		t.Fatalf("assets %v: %v", files, err)
 	}
 	for _, file := range files {
-		path := "/" + strings.TrimSuffix(filepath.Base(file), "index.html")
+		path := "/" + filepath.Base(file)
+		if path == "/index.html" {
+			continue
+		}
 		w := do("GET", path, "Accept", "*/*")
 		body := w.Body.String()
 		if w.Code != 200 || w.Header().Get("Content-Type") != types[filepath.Ext(file)] || body == "" {
@@ -213,6 +216,16 @@ func TestAssets(t *testing.T) {
 			}
 		}
 	}
+	// Compressed, it is another representation. The page has its state in it, as data.
+	plain, small := do("GET", "/studio.js", "Accept", "*/*"), do("GET", "/studio.js", "Accept-Encoding", "gzip")
+	if small.Body.Len() >= plain.Body.Len() || small.Header().Get("ETag") == plain.Header().Get("ETag") || small.Header().Get("Vary") != "Accept-Encoding" {
+		t.Errorf("gzip: %d bytes, headers %v", small.Body.Len(), small.Header())
+	}
+	show(s, strings.Replace(feedsYAML, "name: Feeds\n", "name: </script><script>alert(1)</script>\n", 1))
+	w := do("GET", "/", "Accept", "*/*")
+	testkit.Equal(t, "type of the page", w.Header().Get("Content-Type"), "text/html; charset=utf-8")
+	testkit.Equal(t, "scripts in the page", strings.Count(w.Body.String(), "<script"), 2)
+	testkit.Equal(t, "preloaded", strings.Count(w.Body.String(), `rel="modulepreload"`) > 10, true)
 	for _, path := range []string{"/index.html", "/assets/studio.js", "/api/", "/api/register"} {
 		testkit.Equal(t, path, do("GET", path, "Accept", "*/*").Code, http.StatusNotFound)
 	}

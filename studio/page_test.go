@@ -193,12 +193,26 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 
 	// A file with errors, from the start.
 	show(s, "versions: {v1: {endpoints: {https://a.example/x: {name: X, method: GET, mime_type: application/json}}}}")
-	p.waitText("#endpoint-blank", "feeds.yaml has 1 error", "Fix the problems")
+	p.waitText("#notes", "it would not be served")
+	p.waitText(".pane.endpoint .failure", `method "GET"`)
 	p.waitText(".service-row", "1 problem")
 	p.view("problems")
 	p.waitText("#problems-summary", "1 error")
 	p.waitText(".text mark", "GET")
 	p.eval("history.back()")
+
+	// Each error is at its control, and the other endpoints are as they will be.
+	show(s, `versions: {v1: {endpoints: {
+  "https://{{host}}/v1/a": {name: A, method: get, mime_type: application/json, modifiers: [{kind: text, id: q, name: Q, key: q, label: Query},
+    {kind: select, id: s, name: Sort, key: sort, label: Sort, defaultValue: newst, options: [{value: newest, label: New}]}]},
+  "https://{{host}}/v1/b": {name: B, method: get, mime_type: application/json}}}}`)
+	p.open("B")
+	p.waitText("#answer-facts", "200")
+	p.open("A")
+	p.wait(`document.querySelector("[data-field='modifier:sort'] + .failure")?.textContent.includes("newst")`)
+	show(s, "[")
+	p.waitText("#endpoint-blank", "feeds.yaml has 1 error", "Fix the problems")
+	p.eval(`location.hash = "#/preview"`)
 
 	// A feed that does not respond. A file without a running service starts with sample data.
 	const films = `versions: {v1: {endpoints: {http://127.0.0.1:1/x: {name: X, method: get, mime_type: application/json},
@@ -239,7 +253,8 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	p.click(`document.querySelector(".service-row[data-source='news.yaml'] .twisty")`) // unfolds it, and stays here
 	p.wait(listed("News") + `.textContent.includes("changed") && document.querySelector(".title").textContent === "Example feeds"`)
 	p.service("sports.yaml")
-	p.waitText("#endpoint-blank", "Sports has 2 errors")
+	p.waitText("#endpoint-name", "Matches")
+	p.waitText(".pane.endpoint", "aplication/json")
 	p.wait(listed("Collections")) // of the service that was shown before
 	p.click(listed("News"))
 	p.waitText(".title", "News")

@@ -3,6 +3,7 @@ package studio
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"net/url"
 	"slices"
@@ -35,6 +36,8 @@ type record struct {
 	Read  time.Time `json:"read,omitzero"`
 	Since time.Time `json:"since,omitzero"` // of the base
 
+	Formatted bool `json:"formatted"` // the text is shown in lines, and its lines are not those of the file
+
 	address  *url.URL // with its query, which the page does not get; nil for a file
 	findings []signpost.Finding
 
@@ -48,13 +51,31 @@ type record struct {
 type text struct {
 	file *definition.File
 	body []byte
+	read []byte // as it was read, if body is that in lines
 }
 
 func parse(name string, body []byte, served bool) *text {
 	if served {
-		return &text{definition.ParseManifest(name, body), body}
+		return inLines(&text{file: definition.ParseManifest(name, body), body: body})
 	}
-	return &text{definition.Parse(name, body), body}
+	return &text{file: definition.Parse(name, body), body: body}
+}
+
+// inLines formats a manifest on one line, in which nobody finds anything.
+func inLines(t *text) *text {
+	var out bytes.Buffer
+	if bytes.ContainsRune(bytes.TrimSpace(t.body), '\n') || json.Indent(&out, bytes.TrimSpace(t.body), "", "  ") != nil {
+		return t
+	}
+	return &text{definition.ParseManifest(t.file.Name, out.Bytes()), out.Bytes(), t.body}
+}
+
+// asRead returns the text as it was read.
+func (t *text) asRead() []byte {
+	if t.read != nil {
+		return t.read
+	}
+	return t.body
 }
 
 // source is a file or an address as the page shows it for a deployment. It is immutable.
@@ -64,7 +85,8 @@ type source struct {
 	Host     string     `json:"host"`      // value of {{host}}
 	HostOpen bool       `json:"host_open"` // whether any URL contains {{host}}
 	Features []feature  `json:"features"`
-	Versions []*version `json:"versions"` // of the last text without errors
+	Versions []*version `json:"versions"` // of the last text without errors, or of what can be read of one that has always had some
+	Empty    bool       `json:"empty"`    // there is nothing in the file yet
 	Findings []finding  `json:"findings"`
 	Notes    []string   `json:"notes"`
 
@@ -124,9 +146,13 @@ func (s *Studio) SetFiles(files ...File) {
 			why := sentence("the file cannot be read: " + f.Err.Error())
 			changed = changed || r.Failure == nil || r.Failure.Detail != why
 			r.Failure = &problem{Detail: why, Hint: "The page keeps showing the last version that it read."}
-		case r.now == nil || !bytes.Equal(r.now.body, f.Text) || r.Failure != nil:
+		case r.now == nil || !bytes.Equal(r.now.asRead(), f.Text) || r.Failure != nil:
 			changed = true
-			r.set(&text{f.Definition, f.Text})
+			now := &text{file: f.Definition, body: f.Text}
+			if f.Definition.Served() {
+				now = inLines(now)
+			}
+			r.set(now)
 		}
 		next = append(next, r)
 	}
@@ -139,11 +165,12 @@ func (s *Studio) SetFiles(files ...File) {
 
 // set makes a text the current one, and the last good one unless it has errors.
 func (r *record) set(t *text) {
-	r.now, r.Read, r.Failure = t, time.Now(), nil
+	r.now, r.Read, r.Failure, r.Formatted = t, time.Now(), nil, t.read != nil
 	if t.unusable() != nil {
 		return
 	}
-	if r.previous, r.good = r.good, t; r.base == nil {
+	r.previous, r.good = r.good, t
+	if r.base == nil {
 		r.base, r.Since = t, r.Read
 	}
 }
@@ -189,10 +216,15 @@ func (r *record) build(host string, features []string) *source {
 		}
 		return src
 	}
+	src.Empty = len(bytes.TrimSpace(r.now.body)) == 0
 	shown := r.now.file
 	if r.good != nil { // a text with a syntax error has neither title nor features
 		shown = r.good.file
 	}
+	if exact := shown.Hosts.Exact(); host == "" && r.address == nil && len(exact) > 0 {
+		src.Host = exact[0]
+	}
+	src.Host = cmp.Or(src.Host, DefaultHost)
 	src.Title = cmp.Or(r.now.file.Service, shown.Service)
 	if features == nil {
 		features = shown.Enabled()
@@ -200,12 +232,21 @@ func (r *record) build(host string, features []string) *source {
 	for _, name := range shown.Features() {
 		src.Features = append(src.Features, feature{name, slices.Contains(features, name)})
 	}
+	readable := r.good
+	if readable == nil {
+		readable = r.now
+	}
+	if err := src.resolve(readable); err != nil && r.good != nil {
+		src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
+	}
+	switch {
+	case r.good == r.now || r.Failure != nil:
+	case r.good != nil:
+		src.Notes = append(src.Notes, "The file has errors. Like a running service, this page keeps the last valid version.")
+	case len(src.Versions) > 0:
+		src.Notes = append(src.Notes, "The file has errors, so it would not be served. This is what can be read of it.")
+	}
 	if r.good != nil {
-		if err := src.resolve(r.good); err != nil {
-			src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
-		} else if r.good != r.now && r.Failure == nil {
-			src.Notes = append(src.Notes, "The file has errors. Like a running service, this page keeps the last valid version.")
-		}
 		if r.base != r.good && r.Judged {
 			changes, _ := src.compare(r.base)
 			src.Changes = append(src.Changes, changes...)

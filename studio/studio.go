@@ -7,10 +7,10 @@
 package studio
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
+	"html/template"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -20,7 +20,7 @@ import (
 	"signpost/host"
 )
 
-// DefaultHost replaces {{host}} if no other host is given.
+// DefaultHost replaces {{host}} if no other host is given, and the definition declares none.
 const DefaultHost = "localhost"
 
 // Options configure a studio. Listen, FeedSchema and ReadRevision are required; the zero value of the others is usable.
@@ -32,7 +32,8 @@ type Options struct {
 	// on. Empty lets every program on this machine in.
 	Token string
 
-	// Host replaces {{host}} in the manifests of files unless a tab asks for another. Empty means DefaultHost.
+	// Host replaces {{host}} in the manifests of files unless a tab asks for another. Empty means the first exact host that the
+	// file declares, else DefaultHost.
 	Host string
 
 	// Features, if not nil, are enabled instead of those that a file enables, unless a tab asks for others. Unknown names
@@ -46,6 +47,9 @@ type Options struct {
 	// Client configures how manifests and feeds are fetched.
 	Client client.Options
 
+	// Starter is what the page offers to write into an empty file.
+	Starter []byte
+
 	// FeedSchema compiles a JSON Schema with a file name to a function that validates feeds. See [client.CheckOptions].
 	FeedSchema func(name string, text []byte) (func(feed any) []client.Violation, error)
 
@@ -56,18 +60,21 @@ type Options struct {
 // Studio is the page and the state behind it. Create one with [New].
 type Studio struct {
 	opts     Options
-	host     string            // default value of {{host}}
-	origins  map[string]bool   // allowed values of Origin, such as http://localhost:8079
-	assets   map[string][]byte // the files of the page, by route
-	build    string            // a hash of them
-	instance string            // changes with every start
-	cookie   string            // the name of the one with the token: browsers send it to all ports of a host
+	host     string           // default value of {{host}}; empty means that of each file
+	origins  map[string]bool  // allowed values of Origin, such as http://localhost:8079
+	assets   map[string]asset // the files of the page, by route
+	index    *template.Template
+	modules  []string // the scripts of the page
+	build    string   // a hash of them
+	instance string   // changes with every start
+	cookie   string   // the name of the one with the token: browsers send it to all ports of a host
 	handler  http.Handler
 
 	mu      sync.Mutex
 	rev     int       // of the state
 	records []*record // everything that is shown, files first
 	views   map[string]*view
+	sent    []*view       // the last ones that pages got
 	changed chan struct{} // closed and replaced on every change
 }
 
@@ -81,12 +88,14 @@ func New(opts Options) (*Studio, error) {
 		cookie: fmt.Sprintf("signpost-studio-%d", opts.Listen.Port()), views: make(map[string]*view),
 		changed: make(chan struct{}),
 	}
-	s.assets, s.build = loadAssets()
-	var err error
-	if s.host, err = host.ParseName(cmp.Or(opts.Host, DefaultHost)); err != nil {
-		return nil, err
+	s.loadAssets()
+	if opts.Host != "" {
+		var err error
+		if s.host, err = host.ParseName(opts.Host); err != nil {
+			return nil, err
+		}
 	}
-	if _, err = parseOrigin(opts.SendTo); err != nil {
+	if _, err := parseOrigin(opts.SendTo); err != nil {
 		return nil, err
 	}
 	s.handler = s.guard(s.routes())
@@ -112,7 +121,9 @@ func (s *Studio) routes() http.Handler {
 	mux.HandleFunc("POST /api/base", api(s, s.base))
 	mux.HandleFunc("POST /api/text", api(s, s.text))
 	mux.HandleFunc("POST /api/fix", api(s, s.fix))
+	mux.HandleFunc("POST /api/start", api(s, s.start))
 	mux.HandleFunc("POST /api/check", api(s, s.check))
+	mux.HandleFunc("GET /{$}", s.servePage)
 	mux.HandleFunc("GET /", s.serveAsset)
 	return mux
 }

@@ -16,11 +16,11 @@ type Endpoint = { key: string, url: string, origin: string, name: string, method
 type Version = { name: string, route: string, endpoints: Endpoint[] };
 type Fix = { message: string, edits: unknown[] };
 type Finding = { rule: string, severity: string, message: string, file: string, line: number, column: number, hint: string,
-  width: number, key: string, fix?: Fix | null };
+  width: number, key: string, field: string, fix?: Fix | null };
 type Change = { rule: string, level: string, version: string, endpoint: string, message: string };
 type Failure = { detail: string, hint?: string, findings?: Finding[], problems?: Problem[], status?: number };
 type Source = { id: string, kind: "file" | "example" | "address", path: string, title: string, host: string,
-  host_open: boolean, read?: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
+  host_open: boolean, formatted: boolean, empty: boolean, read?: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
   findings: Finding[], notes: string[], failure: Failure | null, changes: Change[], since?: string };
 type Marks = { lost: string[], problems: number, errors: boolean, changed: boolean };
 type Place = { source: string, version: string, key: string, name: string, url: string };

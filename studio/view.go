@@ -121,14 +121,23 @@ func onHost(endpointURL, name string) bool {
 type finding struct {
 	signpost.Finding
 	Width int    `json:"width"`
-	Key   string `json:"key"` // key of the endpoint, if it is about one
+	Key   string `json:"key"`   // key of the endpoint, if it is about one
+	Field string `json:"field"` // the control that it is about, such as modifiers[1]; empty if none
+}
+
+// fieldOf returns which modifier or context item of an endpoint a path leads into, such as modifiers[1].
+func fieldOf(p signpost.Path) string {
+	if len(p) < 3 {
+		return ""
+	}
+	return signpost.Path{p[1], p[2]}.String()
 }
 
 // findings converts findings for the page.
 func findings(found []signpost.Finding) []finding {
 	all := []finding{}
 	for _, f := range found {
-		all = append(all, finding{f, f.Width, f.Path.Endpoint()})
+		all = append(all, finding{f, f.Width, f.Path.Endpoint(), fieldOf(f.Path)})
 	}
 	return all
 }

@@ -76,7 +76,7 @@ other hosts and from other sites, and lets only browsers in that have opened the
 	flags := cmd.Flags()
 	f.listen.value = defaultStudioListen
 	flags.Var(&f.listen, "listen", "loopback address to listen on")
-	flags.StringVar(&f.host, "host", studio.DefaultHost, "hostname for {{host}}; you can change it in the page")
+	flags.StringVar(&f.host, "host", "", "hostname for {{host}}; default the first of hosts, else localhost; you can change it in the page")
 	addFeatureFlag(cmd, &f.features)
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the service's own host to this origin, such as http://localhost:3000")
 	addRegisteredFlag(cmd, &f.registered)
@@ -86,8 +86,8 @@ other hosts and from other sites, and lets only browsers in that have opened the
 }
 
 func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
-	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, ReadRevision: c.readRevision, FeedSchema: feedSchemaAlone}
-	if _, err := host.ParseName(f.host); err != nil {
+	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, Starter: starter, ReadRevision: c.readRevision, FeedSchema: feedSchemaAlone}
+	if _, err := host.ParseName(f.host); f.host != "" && err != nil {
 		return usageErrorf("--host: %w", err)
 	}
 	opts.Client.Transport = c.transport

@@ -5,7 +5,7 @@ import { read } from "./feed.js";
 import { parseJSON } from "./json.js";
 import { endpointID, go, own, settle } from "./route.js";
 import {
-  bind, contextSet, current, destination, endpointsOf, filled, paramsOf, sendOf, sendTo, signature, typedFor, valueOf,
+  bind, contextSet, current, destination, endpointsOf, filled, paramsOf, sendOf, sendTo, signature, source, typedFor, valueOf,
 } from "./select.js";
 import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
 import { after, change, state } from "./store.js";
@@ -35,7 +35,7 @@ async function attempt(place, action) {
 
 // Composing
 
-const composeDelay = 30; // several keys at once are one change
+const composeDelay = 20; // several keys at once are one change
 const autoDelay = 350; // a request is sent when the typing pauses
 let composing = "";
 let composeTimer = 0;
@@ -65,7 +65,7 @@ export function compose() {
     } finally {
       if (composing === wish) composing = "";
     }
-  }, composeDelay);
+  }, state.draft ? composeDelay : 0);
 }
 
 /** wishOf is a text that changes when a draft would. @param {Current} at */
@@ -220,10 +220,25 @@ function keep(sent, response, failure) {
   };
   change((state) => {
     state.answers[sent.at.id] = [answer, ...(state.answers[sent.at.id] ?? [])].slice(0, historyLength);
+    forget(state, answer);
     state.past = 0;
     state.picked = pickedAgain(answer);
     state.folded = {};
   });
+}
+
+// So many bytes of bodies are kept over all endpoints. Parsed, they take several times as much.
+const maxKept = 4 << 20;
+
+/** forget drops the oldest answers of all, but never the newest. @param {State} state @param {Answer} newest */
+function forget(state, newest) {
+  let bytes = 0;
+  const kept = new Set();
+  for (const answer of Object.values(state.answers).flat().sort((a, b) => b.id - a.id)) {
+    bytes += answer.response?.bytes ?? 0;
+    if (bytes <= maxKept || answer === newest) kept.add(answer);
+  }
+  for (const [id, answers] of Object.entries(state.answers)) state.answers[id] = answers.filter((answer) => kept.has(answer));
 }
 
 /** pickedAgain returns the entry that was picked, if a new response has it too. @param {Answer} answer */
@@ -278,7 +293,7 @@ export function choose(id) {
 
 /** @param {string} host */
 export async function setHost(host) {
-  if (host.trim() === state.server.host) return;
+  if (host.trim() === source()?.host) return;
   change((state) => { state.failures.deployment = null; });
   go({ host: host.trim() }, { replace: true });
   await refresh();
@@ -363,6 +378,12 @@ export const accept = (id) => attempt("changes", async () => {
 export const applyFix = (id, f) => attempt("fix", async () => {
   await call("/api/fix", { source: id, rule: f.rule, line: f.line, column: f.column });
   announce(`Applied: ${f.fix?.message}.`);
+});
+
+/** start writes the starter into an empty file. @param {string} id */
+export const start = (id) => attempt("fix", async () => {
+  await call("/api/start", { source: id });
+  announce("The starter was written.");
 });
 
 // The other views ask for what they show when it is not there yet. They are called on every rendering.

@@ -1,7 +1,7 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
 import { currentDraft, focusField, open, send, setOrigin } from "./actions.js";
-import { address, badge, button, byId, clock, entries, h, linkButton, plain, plainLines, value } from "./dom.js";
+import { address, badge, button, byId, clock, entries, h, lazy, linkButton, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree, valueOf } from "./json.js";
 import { copyButton, failureBox } from "./parts.js";
@@ -165,10 +165,10 @@ function panel(at, answer, before, tab) {
         h("dl", { class: "headers" }, response.headers.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, value(text))])),
       ];
     case "diff":
-      return before?.response ? diffLines(textOf(before), textOf(answer)) : null;
+      return before?.response ? lazy("div", { key: "diff" }, [before, answer], () => [diffLines(textOf(before), textOf(answer))]) : null;
     case "text":
       return [response.body !== "" && h("p", { class: "row end" }, copyButton("copy-body", () => response.body, "Copy the body")),
-        json ? tree(json.root) : bodyText(response.body)];
+        lazy("div", { key: "text" }, [answer, JSON.stringify(state.folded)], () => [json ? tree(json.root) : bodyText(response.body)])];
     default:
       return cardsOf(at, answer);
   }
@@ -199,8 +199,8 @@ function cardsOf(at, answer) {
   }
   if (cards.total === 0) return h("p", { class: "blank" }, "The feed has no entries.");
   return [
-    h("ul", { class: "cards" + (cards.cards.some((card) => card.picture) ? "" : " bare"), id: "cards" },
-      cards.cards.map((card, i) => h("li", { key: i }, cardOf(answer, card)))),
+    lazy("ul", { class: "cards" + (cards.cards.some((card) => card.picture) ? "" : " bare"), id: "cards", key: "cards" },
+      [answer, state.picked], () => cards.cards.map((card, i) => h("li", { key: i }, cardOf(answer, card)))),
     cards.total > cards.cards.length && h("p", { class: "blank-line" }, `And ${cards.total - cards.cards.length} more: see Text.`),
     state.picked && state.picked.answer === answer && pickedPanel(at, state.picked.card),
   ];

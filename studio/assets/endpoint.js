@@ -14,11 +14,13 @@ import { change, state } from "./store.js";
 export function endpointPane(at) {
   const { endpoint: e } = at;
   const params = paramsOf(e);
+  findings = Map.groupBy(at.source.findings.filter((f) => f.key === e.key), (f) => f.field);
   return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
     h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
     warnings(at),
     e.placeholders.length > 0 && group("locator", "What the entry fills in", null, e.placeholders.map((name) => placeholderRow(at, name))),
-    params.length > 0 && group("controls", "What editors set", resetAll(at, params), e.modifiers.flatMap((m) => modifierRows(at, m))),
+    params.length > 0 && group("controls", "What editors set", resetAll(at, params),
+      e.modifiers.flatMap((m, i) => [modifierRows(at, m), foundAt(`modifiers[${i}]`)])),
     e.placeholders.length + params.length + e.context.length === 0
       && h("p", { class: "blank-line", id: "nothing" }, "Nothing to fill in: this endpoint has no modifiers and no context keys."),
     e.context.length > 0 && contextPart(at),
@@ -37,7 +39,7 @@ function contextPart(at) {
     h("span", { class: "quiet" }, `${count(context.length, "key")}: `, value(context.map((item) => item.key).join(", ")))], [
     h("p", { class: "hint" }, "Values of “", value(contextSet().name), "”",
       sendOf(at.source) !== "sample" && [", for ", value(destination(at))]),
-    context.map((item) => contextRow(at, item)),
+    context.map((item, i) => [contextRow(at, item), foundAt(`context_obj[${i}]`)]),
     travel(),
   ]);
 }
@@ -74,7 +76,7 @@ function warnings(at) {
   const { source: s, version: v, endpoint: e } = at;
   const { owner, match } = currentDraft() ?? { owner: null, match: null };
   const losing = (state.server.overlap.get(at.id)?.under ?? []).filter((other) => other.lost_keys.length > 0);
-  const { lost, problems } = marksOf(s, v)(e);
+  const { lost, problems, errors } = marksOf(s, v)(e);
   return [
     e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
     owner && h("div", { class: "banner bad", id: "owner", role: "alert", key: "owner" },
@@ -89,9 +91,8 @@ function warnings(at) {
         lost.length === 1 ? "it" : "them", losing.length === 1 ? ", but is" : ", but are",
         " shadowed: only the endpoint with the longest matching URL counts, and that is this one. ",
         linkButton(() => go({ view: "map" }), "Show on the map"))),
-    problems > 0 && h("p", { class: "blank-line", key: "problems" },
-      linkButton(() => go({ view: "problems" }), count(problems, "problem")),
-      " with this endpoint"),
+    problems > 0 && h("div", { key: "problems" }, errors && foundAt(""),
+      h("p", { class: "blank-line" }, linkButton(() => go({ view: "problems" }), count(problems, "problem")), " with this endpoint")),
     match && match.losers.length > 0 && losing.length === 0 && h("details", { key: "why", class: "why" },
       h("summary", {}, "Why this endpoint answers"), match.losers.map((other) => h("p", {}, whyNot(other)))),
     match?.inside_segment && h("p", { class: "blank-line", key: "inside" },
@@ -112,6 +113,13 @@ function row(name, { label, key, id, control, about, below }) {
       h("span", { class: "field-key" }, value(key)), about),
     h("div", { class: "field-control" }, control, wrong && h("p", { class: "failure", id: id + "-failure" }, plain(wrong)), below));
 }
+
+/** foundAt returns what lint says about a modifier or a context item, by its place in the definition. @param {string} field */
+const foundAt = (field) => (findings.get(field) ?? []).map((f) => h("p", { class: f.severity === "error" ? "failure" : "problem" },
+  plain(f.message), f.line > 0 && [" ", linkButton(() => go({ view: "problems" }), `line ${f.line}`)]));
+
+/** The findings about the endpoint that is shown, by field. @type {Map<string, Finding[]>} */
+let findings = new Map();
 
 /** messageOf says what is wrong with a field, once that is worth saying. @param {string} name */
 function messageOf(name) {

@@ -1,10 +1,10 @@
 // The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
 
-import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin } from "./actions.js";
+import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin, start } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
-import { copyButton, toggled } from "./parts.js";
+import { copyButton, failureBox, toggled } from "./parts.js";
 import { back, endpointID, go } from "./route.js";
 import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, version } from "./select.js";
 import { after, change, state } from "./store.js";
@@ -210,6 +210,10 @@ function blank(s) {
   const title = (/** @type {Child[]} */ ...words) => h("h2", {}, words);
   const action = (/** @type {() => void} */ onclick, /** @type {Child[]} */ ...words) =>
     button({ class: "primary", onclick }, words);
+  if (s.empty && s.path) {
+    return [title(name, " is empty"), h("p", {}, "Begin with a commented definition that works, and change it in your editor."),
+      action(() => start(s.id), "Write the starter into it"), state.failures.fix && failureBox(state.failures.fix, "fix-failure")];
+  }
   if (s.versions.length === 0 && errors > 0) {
     return [title(name, " has ", count(errors, "error")), h("p", {}, "Fix the problems and save; this page reloads automatically."),
       action(() => go({ view: "problems" }), "Show the problems")];

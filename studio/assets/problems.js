@@ -1,8 +1,8 @@
 // The problems, beside the text that they are about.
 
 import { applyFix, loadText } from "./actions.js";
-import { button, byId, h, lazy, linkButton, plain } from "./dom.js";
-import { copyButton, failureBox, findingText, viewHead } from "./parts.js";
+import { address, button, byId, count, h, lazy, linkButton, plain } from "./dom.js";
+import { copyButton, failureBox, findingText, fold, viewHead } from "./parts.js";
 import { state } from "./store.js";
 import { summary } from "./sync.js";
 
@@ -14,13 +14,15 @@ const maxFindings = 500;
 export function problemsView(s) {
   const text = loadText(s.id)?.text;
   const clean = s.findings.length === 0;
+  // The same finding on several endpoints differs in what it quotes.
+  const groups = [...Map.groupBy(s.findings, (f) => f.rule + f.severity + f.message.replace(/"[^"]*"/g, "")).values()];
   return h("div", { class: "view problems-view" + (clean ? " clean" : ""), key: "problems" },
     viewHead(["Problems ", h("span", { class: "quiet", id: "problems-summary" }, clean ? "" : summary(s.findings))], explanation(s, clean)),
     state.failures.fix && failureBox(state.failures.fix, "fix-failure"),
     h("div", { class: "split" },
       !clean && h("ul", { class: "findings", id: "problems-list" },
-        s.findings.slice(0, maxFindings).map((f, i) => h("li", { key: i }, item(s, f))),
-        s.findings.length > maxFindings && h("li", { key: "more" }, `And ${s.findings.length - maxFindings} more.`)),
+        groups.slice(0, maxFindings).map((same, i) => h("li", { key: i }, same.length > 1 ? several(s, same) : item(s, same[0]))),
+        groups.length > maxFindings && h("li", { key: "more" }, `And ${groups.length - maxFindings} more.`)),
       text && lazy("div", {
         class: "code text", tabindex: "0", role: "group", "aria-label": plain(`Text of ${s.id}`), key: "text",
       }, [text, s.findings], () => lines(text, s.findings))));
@@ -36,14 +38,30 @@ function explanation(s, clean) {
   return "What lint finds in this file. Fix it and save; this page reloads automatically.";
 }
 
+/** lineOf is the line of a finding, which shows it in the text. @param {Finding} f */
+const lineOf = (f) => f.line > 0
+  && linkButton(() => byId("line-" + f.line)?.scrollIntoView({ block: "center" }), `line ${f.line}`);
+
 /** @param {Source} s @param {Finding} f */
-const item = (s, f) => [
-  findingText(f, f.line > 0 && linkButton(() => byId("line-" + f.line)?.scrollIntoView({ block: "center" }), `line ${f.line}`)),
-  s.path && f.line > 0 && h("p", { class: "row" },
-    f.fix && button({ class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
-    h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"),
-    copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line")),
-];
+const item = (s, f) => [findingText(f, lineOf(f)), actions(s, f)];
+
+/** actions are what can be done about a finding in a file. @param {Source} s @param {Finding} f */
+const actions = (s, f) => s.path && !s.formatted && f.line > 0 && h("p", { class: "row" },
+  f.fix && button({ class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
+  h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"),
+  copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line"));
+
+/** several is a finding in several places: the first, and where the others are. @param {Source} s @param {Finding[]} same */
+function several(s, same) {
+  const places = new Set(same.map((f) => f.key)).size;
+  const id = `places-${same[0].rule}-${same[0].line}`;
+  return [
+    findingText(same[0], h("strong", {}, places > 1 ? count(places, "endpoint") : count(same.length, "place"))),
+    fold(id, "Where", state.open[id] && h("ul", { class: "where-all" }, same.slice(0, maxFindings).map((f, i) => h("li", { key: i },
+      h("p", { class: "row" }, lineOf(f), address(f.key)), f.message !== same[0].message && h("p", { class: "quiet" }, plain(f.message)),
+      actions(s, f))))),
+  ];
+}
 
 /**
  * editorLink opens a file at a place. Other editors take the copied place.

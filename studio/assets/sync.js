@@ -10,8 +10,10 @@ let wanted = { instance: "", rev: 0 };
 /** @type {Promise<void> | null} */
 let fetching = null;
 
-/** connect begins to follow the server. */
+/** connect begins to follow the server. The page came with its state, if that is for the deployment of the tab. */
 export function connect() {
+  const text = document.getElementById("state")?.textContent;
+  if (text && deployment() === "") apply(JSON.parse(text), "");
   let lost = 0;
   follow((message) => {
     clearTimeout(lost);
@@ -35,7 +37,8 @@ async function load() {
   try {
     do {
       const wish = deployment();
-      await apply(await call("/api/state"), wish);
+      const { instance, rev, deployment: has } = state.server;
+      await apply(await call(has === wish && instance ? `/api/state?instance=${instance}&since=${rev}` : "/api/state"), wish);
     } while ((wanted.instance === state.server.instance && wanted.rev > state.server.rev) || deployment() !== state.server.deployment);
   } catch (refused) {
     if (!(refused instanceof Refused)) throw refused;
@@ -64,6 +67,15 @@ async function apply(now, wish) {
     return;
   }
   const first = server.instance === "";
+  /** take puts a list together: a pair is a run of what the page has. @type {<T>(list: (T | number[])[], has: readonly T[]) => T[]} */
+  const take = (list, has) => list.flatMap((item) => (Array.isArray(item) ? has.slice(item[0], item[1]) : [item]));
+  for (const s of now.sources) {
+    const old = server.sources.get(s.id);
+    s.findings = take(s.findings, old?.findings ?? []);
+    s.changes = take(s.changes, old?.changes ?? []);
+    for (const v of s.versions) v.endpoints = take(v.endpoints, old?.versions.find((other) => other.name === v.name)?.endpoints ?? []);
+  }
+  const overlap = take(now.overlap, [...server.overlap.values()]);
   const restarted = !first && server.instance !== now.instance;
   const before = server.sources;
   const saved = now.sources.filter((/** @type {Source} */ s) => before.has(s.id) && before.get(s.id)?.read !== s.read);
@@ -75,7 +87,7 @@ async function apply(now, wish) {
     state.server = {
       instance, build, rev, host, deployment: wish, sendTo: now.send_to, timeout: now.timeout,
       sources: new Map(now.sources.map((/** @type {Source} */ s) => [s.id, s])),
-      overlap: new Map(now.overlap.map((/** @type {any} */ n) => [endpointID({ ...n, endpoint: n.key }), n])),
+      overlap: new Map(overlap.map((/** @type {any} */ n) => [endpointID({ ...n, endpoint: n.key }), n])),
     };
   });
   for (const s of saved) if (s.kind === "file") announce(`${s.id} was saved. ${summary(s.findings)}.`);

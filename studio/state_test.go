@@ -1,0 +1,116 @@
+package studio_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"signpost/definition"
+	"signpost/internal/testkit"
+	"signpost/studio"
+)
+
+// TestStateSince checks that a page that has a revision gets what has changed since, and that this makes the whole.
+func TestStateSince(t *testing.T) {
+	t.Parallel()
+	text := manyYAML(50)
+	s, address := serveFile(t, text)
+	_, first := ask(t, address+"/api/state", nil)
+	since := fmt.Sprintf("%s/api/state?instance=%s&since=%v", address, url.QueryEscape(first["instance"].(string)), first["rev"])
+	endpoints := func(state object) []any {
+		return get(t, state, "sources", 0, "versions", 0, "endpoints").([]any)
+	}
+	_, same := ask(t, since, nil)
+	testkit.Equal(t, "endpoints that are the same", endpoints(same), []any{[]any{0.0, 51.0}})
+	testkit.Equal(t, "overlap that is the same", same["overlap"], any([]any{[]any{0.0, 1.0}}))
+
+	// One is changed, one is removed, one is new, and two are exchanged.
+	text = strings.Replace(text, "name: Feed 3,", "name: Film 3,", 1)
+	lines := strings.SplitAfter(text, "\n")
+	lines = append(lines[:3+10:3+10], lines[3+11:]...)
+	lines[3+20], lines[3+21] = lines[3+21], lines[3+20]
+	lines = append(lines, "      https://{{host}}/v1/new: {name: New, method: get, mime_type: application/json}\n")
+	show(s, strings.Join(lines, ""))
+	_, now := ask(t, since, nil)
+	_, whole := ask(t, address+"/api/state", nil)
+	var together []any
+	for _, element := range endpoints(now) {
+		if run, ok := element.([]any); ok {
+			together = append(together, endpoints(first)[int(run[0].(float64)):int(run[1].(float64))]...)
+		} else {
+			together = append(together, element)
+		}
+	}
+	testkit.Equal(t, "put together", together, endpoints(whole))
+	testkit.Equal(t, "elements that were sent", len(endpoints(now)), 8)
+
+	// A page of another start, deployment or revision gets everything.
+	for _, query := range []string{"?instance=other&since=1", "?since=1", fmt.Sprintf("?instance=%s&since=999", first["instance"])} {
+		_, state := ask(t, address+"/api/state"+query, nil)
+		testkit.Equal(t, query, endpoints(state), endpoints(whole))
+	}
+	_, state := ask(t, since+"&deployment="+url.QueryEscape(`{"host":"a.example"}`), nil)
+	testkit.Equal(t, "another deployment", len(endpoints(state)), 51)
+}
+
+// TestDefaultHost checks where the host comes from.
+func TestDefaultHost(t *testing.T) {
+	t.Parallel()
+	text := "hosts: ['*.example.net', feeds.example.com, other.example.com]\n" + feedsYAML
+	for want, opts := range map[string]studio.Options{"feeds.example.com": {}, "a.example": {Host: "a.example"}} {
+		_, address := serveFile(t, text, opts)
+		testkit.Equal(t, "host", sourceOf(t, address, "feeds.yaml")["host"], any(want))
+	}
+}
+
+// TestManifestOnOneLine checks that a manifest on one line is shown in lines, and its findings there.
+func TestManifestOnOneLine(t *testing.T) {
+	t.Parallel()
+	text := []byte(`{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json"},"https://a.example/y":{"name":"X","method":"get","mime_type":"application/json"}}}`)
+	s, address := serve(t, studio.Options{})
+	s.SetFiles(studio.File{Definition: definition.ParseManifest("m.json", text), Text: text, Path: "/m.json"})
+	src := sourceOf(t, address, "m.json")
+	testkit.Equal(t, "formatted", src["formatted"], any(true))
+	if line := get(t, src, "findings", 0, "line").(float64); line < 2 {
+		t.Errorf("the finding is on line %v", line)
+	}
+	shown := expect(t, address+"/api/text", object{"source": "m.json"}, 200, nil)["text"].(string)
+	testkit.Equal(t, "lines", strings.Count(shown, "\n"), 13)
+}
+
+// TestStarter writes the starter into an empty file, and into no other.
+func TestStarter(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "feeds.yaml")
+	testkit.OK(t, os.WriteFile(path, []byte("\n"), 0o644))
+	s, address := serve(t, studio.Options{Starter: []byte(feedsYAML)})
+	set := func(text string) {
+		s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(text)), Text: []byte(text), Path: path})
+	}
+	set("\n")
+	p := openTab(t, address)
+	p.waitText("#endpoint-blank", "feeds.yaml is empty")
+	p.click(button("Write the starter into it"))
+	testkit.Eventually(t, "the starter is written", func() bool { return testkit.Read(t, path) == feedsYAML })
+	set(feedsYAML)
+	p.waitText("#endpoint-name", "Feeds")
+	expect(t, address+"/api/start", object{"source": "feeds.yaml"}, 409, nil)
+}
+
+// TestPageGroupsFindings shows one card for a finding on many endpoints.
+func TestPageGroupsFindings(t *testing.T) {
+	t.Parallel()
+	text := "versions:\n  v1:\n    endpoints:\n"
+	for i := range 19 {
+		text += fmt.Sprintf("      http://feeds.example.com/v1/%d: {name: F%[1]d, method: get, mime_type: application/json}\n", i)
+	}
+	_, address := serveFile(t, text)
+	p := openTab(t, address+"/#/problems")
+	p.waitText("#problems-list", "19 endpoints", "plain-http")
+	testkit.Equal(t, "cards", p.eval(`document.querySelectorAll("#problems-list > li").length`), 1.0)
+	p.click(`document.querySelector("#problems-list summary")`)
+	p.wait(`document.querySelectorAll("#problems-list .where-all li").length === 19`)
+}
