@@ -2,6 +2,7 @@ package studio
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,41 +36,83 @@ type comparison struct {
 
 // changes compares a source with a base.
 func (s *Studio) changes(c call, in comparison) (any, error) {
-	var found []diff.Change
-	var err error
 	switch in.Base {
 	case baseRegistered:
-		found, err = c.src.compare(c.src.base)
+		return c.src.since(c.src.base)
 	case basePrevious:
-		found, err = c.src.compare(c.src.previous)
+		return c.src.since(c.src.previous)
 	case baseVersion:
-		found, err = c.src.compareVersions(in.Of, in.Version)
+		return c.src.compareVersions(in.Of, in.Version)
 	case baseGit:
-		found, err = s.compareRevision(c, in.Of)
-	default:
-		err = fmt.Errorf("there is no base %q", in.Base)
+		old, err := s.readRevision(c, in.Of)
+		if err != nil {
+			return nil, err
+		}
+		return c.src.since(old)
 	}
-	return object{"changes": append([]diff.Change{}, found...)}, err
+	return nil, fmt.Errorf("there is no base %q", in.Base)
+}
+
+// compared is the result of changes: what has changed, and the endpoints as they were, by their URLs of today.
+type compared struct {
+	Changes []diff.Change `json:"changes"`
+	Before  []*version    `json:"before"`
+}
+
+// since compares with a text of the source.
+func (src *source) since(base *text) (any, error) {
+	changes, err := src.compare(base)
+	if err != nil || base == nil {
+		return compared{[]diff.Change{}, []*version{}}, err
+	}
+	old := &source{record: src.record, Host: src.Host, Features: src.Features, enabled: src.enabled}
+	if err := old.resolve(base); err != nil {
+		return nil, err
+	}
+	return newCompared(changes, old.Versions), nil
+}
+
+// newCompared leaves out the endpoints that are as they were.
+func newCompared(changes []diff.Change, before []*version) compared {
+	changed := make(map[string]bool)
+	for _, c := range changes {
+		changed[c.Endpoint] = true
+	}
+	out := compared{append([]diff.Change{}, changes...), []*version{}}
+	for _, v := range before {
+		kept := slices.DeleteFunc(slices.Clone(v.Endpoints), func(e endpoint) bool { return !changed[e.URL] })
+		out.Before = append(out.Before, &version{Name: v.Name, Endpoints: kept})
+	}
+	return out
 }
 
 // compareVersions shows what changes for clients that move from one version to another. URLs that differ only in the
 // version count as the same.
-func (src *source) compareVersions(from, to string) ([]diff.Change, error) {
+func (src *source) compareVersions(from, to string) (any, error) {
 	old, now := src.version(from), src.version(to)
 	if old == nil || now == nil || old == now {
 		return nil, fmt.Errorf("there is no other version %q", from)
 	}
-	base := signpost.Version{Name: to}
-	for _, e := range old.manifest.Endpoints {
-		e.URL = strings.TrimSuffix(strings.ReplaceAll(e.URL+"/", "/"+from+"/", "/"+to+"/"), "/")
-		base.Manifest.Endpoints = append(base.Manifest.Endpoints, e)
+	moved := func(url string) string {
+		return strings.TrimSuffix(strings.ReplaceAll(url+"/", "/"+from+"/", "/"+to+"/"), "/")
 	}
-	moved := signpost.Service{Versions: []signpost.Version{{Name: to, Manifest: now.manifest}}}
-	return diff.Diff(signpost.Service{Versions: []signpost.Version{base}}, moved)
+	base := signpost.Version{Name: to}
+	before := &version{Name: to, Endpoints: slices.Clone(old.Endpoints)}
+	for i, e := range old.manifest.Endpoints {
+		e.URL = moved(e.URL)
+		base.Manifest.Endpoints = append(base.Manifest.Endpoints, e)
+		before.Endpoints[i].URL = e.URL
+	}
+	after := signpost.Service{Versions: []signpost.Version{{Name: to, Manifest: now.manifest}}}
+	changes, err := diff.Diff(signpost.Service{Versions: []signpost.Version{base}}, after)
+	if err != nil {
+		return nil, err
+	}
+	return newCompared(changes, []*version{before}), nil
 }
 
-// compareRevision compares a file with its state at a git revision.
-func (s *Studio) compareRevision(c call, of string) ([]diff.Change, error) {
+// readRevision returns the state of a file at a git revision.
+func (s *Studio) readRevision(c call, of string) (*text, error) {
 	revision, src := strings.TrimSpace(of), c.src
 	switch {
 	case src.good == nil || src.Path == "":
@@ -85,7 +128,7 @@ func (s *Studio) compareRevision(c call, of string) ([]diff.Change, error) {
 	if len(old.file.Versions()) == 0 {
 		return nil, fmt.Errorf("the file has no versions at %s", revision)
 	}
-	return src.compare(old)
+	return old, nil
 }
 
 // base returns what the changes of a source are compared with. The page keeps it, for a studio that is started again.

@@ -79,3 +79,35 @@ versions:
 	address = again
 	testkit.Equal(t, "after a restart", rules(object{"base": "registered"}), want)
 }
+
+// TestPageChanges shows the form before and after, who notices, and how many requests that are.
+func TestPageChanges(t *testing.T) {
+	t.Parallel()
+	const sort = `{kind: select, id: sort, name: Sort, key: sort, label: Sort order, defaultValue: newest, options: [{value: newest, label: Newest first}OPTION]}`
+	text := func(option, required, limit string) string {
+		return `versions: {v1: {endpoints: {"https://{{host}}/v1/films": {name: Films, method: get, mime_type: application/json,
+  context_obj: [{key: user.profile, type: ctx` + required + `}], modifiers: [` + strings.Replace(sort, "OPTION", option, 1) + `,
+  {kind: number, id: limit, name: Limit, key: limit, label: Page size, defaultValue: ` + limit + `}]},
+  "https://{{host}}/v1/quiet": {name: Quiet, method: get, mime_type: application/json}}}}`
+	}
+	counts := object{"signpost_usage": 1, "requests": 60000, "from": "2026-11-12", "to": "2026-11-18", "endpoints": []any{
+		object{"service": "/", "version": "v1", "url": "https://{{host}}/v1/films", "requests": 48212, "errors": 12,
+			"keys":   object{"user.profile": object{"present": 48171, "missing": 30, "undefined": 11}},
+			"params": object{"sort": object{"set": 9000, "options": object{"newest": 5880, "title": 3120}, "other": 0}, "limit": object{"set": 0, "other": 0}}},
+		object{"service": "/", "version": "v1", "url": "https://{{host}}/v1/quiet", "requests": 0, "errors": 0, "keys": object{}, "params": object{}},
+	}}
+	s, address := serveFile(t, text(", {value: title, label: Title}", "", "20"), studio.Options{Usage: counts})
+	p := openTab(t, address)
+	p.waitText("#endpoint-usage", "48,212 requests, 12 failed", "2026-11-12 to 2026-11-18")
+	p.wait(`document.querySelector("[data-field='modifier:sort'] .share")?.textContent === "19 %"`)
+	p.wait(`[...document.querySelectorAll(".option-shares li")].map((l) => l.textContent).join() === "Newest first 12 %,Title 6 %"`)
+	p.wait(listed("Quiet") + `.matches(".unused")`)
+
+	show(s, text("", ", required: true", "50"))
+	p.view("changes")
+	p.waitText("#changes-list .before-after", "Feeds saved with Sort order: Title keep asking for it", "3,120 of 48,212 requests set it (6 %)",
+		"Apps without user.profile get an error.", "41 of 48,212 requests came without it (0.1 %)", "New feeds start with 50 instead of 20.")
+	testkit.Equal(t, "what goes, and what comes", p.eval(`[".on-before .gone", ".on-after .new", ".on-after .chip.arrived"].map((s) =>
+  [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50 | user.profile ●"))
+	p.waitText("#changes-list", "option-removed", "context-required", "default-changed")
+}

@@ -330,11 +330,78 @@ func TestPageReachesEveryEndpoint(t *testing.T) {
 	p.view("map")
 	p.waitText("#view-title", "701 endpoints, 1 with lost keys")
 	p.waitText("#losses", "Last", "shadows Feed 0: its feeds lose key.0.")
-	p.wait(`document.querySelectorAll(".spot").length === 1`) // the rest is folded
+	p.wait(`document.querySelectorAll(".spot").length === 2`) // the rest is folded
 	p.click(`document.querySelector("#all-endpoints summary")`)
-	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 200`)
-	p.eval(`document.querySelector(".map .more-rows").scrollIntoView()`)
-	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 400`)
+	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 98`)
+	p.click(`document.querySelector(".trees .more-rows button")`)
+	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 198`)
 	p.typeInto(element("map-filter"), "FEED 650")
 	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 1`)
+}
+
+// TestPageMap draws the tree, and follows a feed while it is typed: which endpoints match, which wins, and what is lost.
+func TestPageMap(t *testing.T) {
+	t.Parallel()
+	_, address := serveFile(t, riskyYAML, studio.Options{Host: "feeds.example.com"})
+	p := openTab(t, address+"/#/map")
+	p.wait(`document.querySelectorAll(".node.spot").length === 9 && document.querySelectorAll(".wires path").length === 9`)
+	node := func(name string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll(".node.spot")].find((n) => n.querySelector("button").textContent === %s)`, quoteJS(name))
+	}
+	p.wait(node("Media") + `.querySelector(".chip.lost").textContent === "lost key: user_account.profile"`)
+	p.focus(element("feeds"))
+	for _, key := range "https://feeds.example.com/v1/collections" {
+		p.press(string(key))
+	}
+	p.wait(node("Collections") + `.matches(".wins") && document.querySelectorAll(".node.wins, .node.matches").length === 1`)
+	for _, key := range "/media/7?limit=9" {
+		p.press(string(key))
+	}
+	p.wait(node("Media") + `.matches(".wins") && ` + node("Collections") + `.matches(".matches")`)
+	p.wait(node("Collections") + `.querySelector(".chip.lost")?.textContent === "lost key: user_account.profile"`)
+	p.wait(`document.querySelector("#covered .matches").textContent.endsWith("/v1/collections") && document.querySelector("#covered .wins").textContent === "/media"`)
+	p.wait(`document.querySelectorAll(".wires .lit").length === 3 && document.querySelector(".wires .travel")`) // root, winner, landing
+	p.waitText(".landing", "Media answers (v1). Apps send plugin-login-flow.access_token and signedDeviceInfoToken.", "the feed loses user_account.profile", "feeds.yaml:")
+	testkit.Equal(t, "the focus stays", p.eval("document.activeElement.id"), "feeds")
+	p.click(button("Clear"))
+	p.wait(`!document.querySelector(".landing, .node.wins, .wires .lit") && ` + element("feeds") + `.value === ""`)
+}
+
+// TestPageFeatureArrives switches a feature, and sees its key in the URL and in ctx; narrow, one pane is shown at a time.
+func TestPageFeatureArrives(t *testing.T) {
+	t.Parallel()
+	_, address := serveFile(t, riskyYAML, studio.Options{Features: []string{}})
+	p := openTab(t, address+"/#/preview?source=feeds.yaml&version=v1&endpoint=https%3A%2F%2F%7B%7Bhost%7D%7D%2Fv1%2Fkids&pane=endpoint")
+	p.waitURL("https://localhost/v1/kids")
+	p.click(button("parental-control"))
+	p.waitText("#arrival", "parental-control", "user_account.profile", `"profile": "sample-value"`)
+	p.wait(`document.querySelector("#feed-url .arrived")?.textContent.startsWith("eyJwcm9maWxl")`)
+	p.click(button("parental-control"))
+	p.waitText("#arrival", "takes away")
+	p.waitURL("https://localhost/v1/kids")
+	p.click(button("authentication"))
+	p.waitText("#arrival", "changes nothing for this endpoint")
+	p.open("Ratings")
+	p.wait(`!document.querySelector("#arrival")`)
+
+	p.emulate(360, 740, 1, "light")
+	p.click(button("‹ Endpoints"))
+	p.open("Collections")
+	visible := func(selector string) string {
+		return fmt.Sprintf("document.querySelector(%s).checkVisibility()", quoteJS(selector))
+	}
+	p.wait(visible(".pane.endpoint") + " && !" + visible(".pane.answer"))
+	p.waitText(".pane-tabs", "Answer 200")
+	p.click(button("Answer"))
+	p.wait(visible(".pane.answer") + " && !" + visible(".pane.endpoint"))
+	p.wait(`document.querySelector("#cards li").getBoundingClientRect().top < innerHeight`)
+}
+
+// TestPageCards counts the cards of a row.
+func TestPageCards(t *testing.T) {
+	t.Parallel()
+	p := openTab(t, serveExample(t))
+	p.waitText("#answer-facts", "20 entries")
+	testkit.Equal(t, "cards in a row", p.eval(`(() => { const all = [...document.querySelectorAll("#cards li")].map((l) => l.getBoundingClientRect().top);
+  return all.filter((top) => top === all[0]).length; })()`), 4.0)
 }

@@ -84,6 +84,7 @@ type source struct {
 	Title    string     `json:"title"`
 	Host     string     `json:"host"`      // value of {{host}}
 	HostOpen bool       `json:"host_open"` // whether any URL contains {{host}}
+	BasePath string     `json:"base_path"`
 	Features []feature  `json:"features"`
 	Versions []*version `json:"versions"` // of the last text without errors, or of what can be read of one that has always had some
 	Empty    bool       `json:"empty"`    // there is nothing in the file yet
@@ -226,6 +227,7 @@ func (r *record) build(host string, features []string) *source {
 	}
 	src.Host = cmp.Or(src.Host, DefaultHost)
 	src.Title = cmp.Or(r.now.file.Service, shown.Service)
+	src.BasePath = shown.BasePath
 	if features == nil {
 		features = shown.Enabled()
 	}

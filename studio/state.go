@@ -33,6 +33,9 @@ func (s *Studio) stateSince(now *view, instance string, since int) object {
 	if now.encoded == nil {
 		now.encoded = now.encode()
 	}
+	if old == nil && s.opts.Usage != nil {
+		out["usage"] = s.opts.Usage
+	}
 	known := &encodedView{}
 	if old != nil {
 		known = old.encoded

@@ -47,6 +47,9 @@ type Options struct {
 	// Client configures how manifests and feeds are fetched.
 	Client client.Options
 
+	// Usage, if not nil, is the usage file of which the page shows counts beside controls and changes. It marshals to its JSON.
+	Usage any
+
 	// Starter is what the page offers to write into an empty file.
 	Starter []byte
 

@@ -19,7 +19,7 @@ type Finding = { rule: string, severity: string, message: string, file: string, 
   width: number, key: string, field: string, fix?: Fix | null };
 type Change = { rule: string, level: string, version: string, endpoint: string, message: string };
 type Failure = { detail: string, hint?: string, findings?: Finding[], problems?: Problem[], status?: number };
-type Source = { id: string, kind: "file" | "example" | "address", path: string, title: string, host: string,
+type Source = { id: string, base_path: string, kind: "file" | "example" | "address", path: string, title: string, host: string,
   host_open: boolean, formatted: boolean, empty: boolean, read?: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
   findings: Finding[], notes: string[], failure: Failure | null, changes: Change[], since?: string };
 type Marks = { lost: string[], problems: number, errors: boolean, changed: boolean };
@@ -29,6 +29,10 @@ type Nesting = Place & { under: Loser[] };
 type Match = { feed: string, found: boolean, problem: string, winner: Place, context_obj: { key: string }[], inside_segment: boolean,
   losers: Loser[] };
 type Problem = { field: string, message: string, context: boolean };
+type EndpointUsage = { service: string, version: string, url: string, requests: number, errors: number,
+  keys: Record<string, { present: number, missing: number, undefined: number }>,
+  params: Record<string, { set: number, options?: Record<string, number>, other: number }> };
+type Usage = { requests: number, from?: string, to?: string, endpoints: EndpointUsage[] };
 type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
   snippets: { name: string, text: string }[], problems: Problem[],
   owner: Match | null, match: Match | null, signature: string };
@@ -105,7 +109,9 @@ interface State {
   dialog: string;
   palette: { text: string, at: number, matches: Match[] };
   matches: { signature: string, matches?: Match[] } | null;
-  changes: { signature: string, changes?: Change[], failure?: Failure } | null;
+  changes: { signature: string, changes?: Change[], before?: Version[], failure?: Failure } | null;
+  usage: Usage | null; // what requests use, if the studio was told
+  arrived: { feature: string, id: string, added: string[], removed: string[] } | null; // what the last switch did to the endpoint
   text: { signature: string, text?: string } | null;
   check: CheckRun | null;
   checking: { follow: number, schema: { name: string, text: string } | null }; // options

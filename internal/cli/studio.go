@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -25,7 +26,9 @@ import (
 	"signpost/host"
 	"signpost/internal/daemon"
 	"signpost/internal/httpurl"
+	"signpost/internal/readfile"
 	"signpost/internal/source"
+	"signpost/internal/usage"
 	"signpost/internal/workspace"
 	"signpost/studio"
 )
@@ -44,7 +47,7 @@ const (
 // studioFlags holds the flags of studio.
 type studioFlags struct {
 	listen               loopback
-	host, sendTo         string
+	host, sendTo, usage  string
 	open                 bool
 	features, registered []string
 }
@@ -80,6 +83,7 @@ other hosts and from other sites, and lets only browsers in that have opened the
 	addFeatureFlag(cmd, &f.features)
 	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the service's own host to this origin, such as http://localhost:3000")
 	addRegisteredFlag(cmd, &f.registered)
+	flags.StringVar(&f.usage, "usage", "", "usage file, from signpost usage --format json: show its counts beside controls and changes")
 	c.addNetworkFlags(cmd)
 	flags.BoolVar(&f.open, "open", true, "open the page in the browser if standard output is a terminal")
 	return cmd
@@ -103,6 +107,13 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 			return usageErrorf("%w", err)
 		}
 		addresses = append(addresses, address)
+	}
+	if f.usage != "" {
+		counts, err := readUsageFile(f.usage)
+		if err != nil {
+			return err
+		}
+		opts.Usage = counts
 	}
 	files, err := c.studioWorkspace(ctx, args, paths, f.registered)
 	if err != nil {
@@ -149,6 +160,22 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		openBrowser(address)
 	}
 	return c.serveStudio(ctx, listener, page)
+}
+
+// maxUsageFile limits a usage file: ten times that of the largest service.
+const maxUsageFile = 64 << 20
+
+// readUsageFile reads what signpost usage --format json wrote.
+func readUsageFile(path string) (*usage.Usage, error) {
+	text, err := readfile.Limit(path, maxUsageFile)
+	if err != nil {
+		return nil, fmt.Errorf("read --usage: %w", err)
+	}
+	var counts usage.Usage
+	if err := json.Unmarshal(text, &counts); err != nil || counts.Format != usage.FileFormat {
+		return nil, fmt.Errorf("%q is not a usage file; make one with signpost usage SOURCE... --log FILE --format json", path)
+	}
+	return &counts, nil
 }
 
 // readRevision returns the text of a file at a git revision.

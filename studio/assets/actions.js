@@ -163,6 +163,7 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
   change((state) => {
     state.pending = pending;
     if (!quiet) state.sentTo[at.id + destination(at)] = true;
+    if (!quiet) state.open.answer = true; // where there is room for one pane
   });
   try {
     const response = await call("/api/send", { ...filled(at), without, follow }, { timeout: remoteTimeout, signal: controller.signal });
@@ -251,7 +252,10 @@ function pickedAgain(answer) {
 /** focusField puts the focus on a field, when it is there. @param {string} name */
 export function focusField(name) {
   go({ pane: "endpoint" }, { replace: true });
-  if (name.startsWith("context:")) change((state) => { state.open.context = true; });
+  change((state) => {
+    state.open.answer = false;
+    if (name.startsWith("context:")) state.open.context = true;
+  });
   const selector = `[data-field="${CSS.escape(name)}"] :is(input, select, textarea)`;
   after(() => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.focus());
 }
@@ -307,8 +311,16 @@ export async function setHost(host) {
 export async function flipFeature(s, name) {
   const on = state.route.features[s.id] ?? s.features.filter((f) => f.enabled).map((f) => f.name);
   const features = s.features.map((f) => f.name).filter((f) => on.includes(f) !== (f === name));
+  const before = current()?.endpoint.context.map((item) => item.key) ?? [];
   go({ features: { ...state.route.features, [s.id]: features } }, { replace: true });
   await refresh();
+  const at = current();
+  const now = at?.endpoint.context.map((item) => item.key) ?? [];
+  change((state) => {
+    state.arrived = at && {
+      feature: name, id: at.id, added: now.filter((key) => !before.includes(key)), removed: before.filter((key) => !now.includes(key)),
+    };
+  });
 }
 
 /** @param {string} text */

@@ -1,11 +1,12 @@
-// The changes of a source against a base that can be chosen.
+// The changes of a source against a base that can be chosen: the editor's form before and after, and who notices.
 
 import { accept, loadChanges, open } from "./actions.js";
-import { address, badge, button, byId, choice, count, h, linkButton, plain } from "./dom.js";
-import { failureBox, viewHead } from "./parts.js";
+import { address, badge, button, byId, choice, code, count, h, linkButton, plain, value } from "./dom.js";
+import { chip, failureBox, viewHead } from "./parts.js";
 import { go } from "./route.js";
 import { keyOf, version } from "./select.js";
 import { after, state } from "./store.js";
+import { requests, share, usageOf, usageSpan } from "./usage.js";
 
 const levels = /** @type {Record<string, string>} */ ({ breaking: "bad", notable: "notable", compatible: "good" });
 const maxChanges = 300;
@@ -16,7 +17,7 @@ export function changesView(s) {
   const { base, of } = state.route;
   const v = version(s);
   const others = s.versions.filter((other) => other !== v);
-  const result = base === "registered" ? { changes: s.changes, failure: undefined } : loadChanges(s.id);
+  const result = loadChanges(s.id);
   const waiting = !result && !(base === "git" && !of);
   const bases = [
     ["registered", s.kind === "address" ? "its state when it was registered" : "its state when the studio started"],
@@ -41,12 +42,13 @@ export function changesView(s) {
           })),
         base === "registered" && s.since && h("span", { class: "quiet" }, new Date(s.since).toLocaleString()),
         base === "registered" && s.changes.length > 0
-          && button({ id: "accept", onclick: () => accept(s.id) }, "Accept"))),
+          && button({ id: "accept", onclick: () => accept(s.id) }, "Accept"),
+        usageSpan() && h("span", { class: "quiet" }, usageSpan()))),
     state.failures.changes && failureBox(state.failures.changes, "changes-failure"),
     result?.failure && failureBox(result.failure, "changes-failure"),
     waiting && h("p", { class: "blank-line" }, "Comparing…"),
     base === "git" && !of && h("p", { class: "blank-line" }, "Enter a revision, such as main or HEAD~1."),
-    result?.changes && show(result.changes, s));
+    result?.changes && show(result.changes, result.before ?? [], s));
 }
 
 /** @param {string} chosen */
@@ -60,26 +62,50 @@ function setRevision() {
   go({ of: /** @type {HTMLInputElement} */ (byId("revision")).value.trim() }, { replace: true });
 }
 
-/** @param {Change[]} changes @param {Source} s */
-function show(changes, s) {
+/** @param {Change[]} changes @param {Version[]} before @param {Source} s */
+function show(changes, before, s) {
   if (changes.length === 0) return h("p", { class: "blank", id: "changes-none" }, "Nothing has changed.");
   const order = Object.keys(levels);
-  const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
-  // The same change of several endpoints is one row.
-  const groups = [...Map.groupBy(sorted, (c) => JSON.stringify([c.level, c.rule, c.message])).values()];
   const totals = order.map((level) => [level, changes.filter((c) => c.level === level).length]).filter(([, n]) => n);
+  // One card for each endpoint; endpoints that have changed in the same way share it.
+  const places = Map.groupBy(changes, (c) => c.version + "\n" + c.endpoint).values();
+  const same = Map.groupBy(places, (some) => JSON.stringify(some.map((c) => [c.level, c.rule, c.message]).sort()));
+  const cards = [...same.values()].map((group) => ({ group, worst: Math.min(...group[0].map((c) => order.indexOf(c.level))) }))
+    .sort((a, b) => a.worst - b.worst);
   return [
     h("p", { class: "row", key: "totals" }, totals.map(([level, n]) => badge(`${n} ${level}`, levels[/** @type {string} */ (level)]))),
-    h("ul", { class: "rows", id: "changes-list", key: "list" }, groups.slice(0, maxChanges).map((same, i) => {
-      const [c] = same;
-      return h("li", { key: i }, badge(c.level, levels[c.level]),
-        h("div", { class: "stack" },
-          h("p", {}, plain(c.message),
-            same.length > 1 && ` (${count(same.length, "endpoint")})`, " ", h("span", { class: "rule" }, c.rule)),
-          same.slice(0, maxPlaces).map((one) => one.endpoint && h("p", {}, place(s, one))),
-          same.length > maxPlaces && h("p", { class: "quiet" }, `and ${same.length - maxPlaces} more`)));
-    })),
-    groups.length > maxChanges && h("p", { class: "blank-line", key: "more" }, `And ${count(groups.length - maxChanges, "more change")}.`),
+    h("ul", { class: "change-cards", id: "changes-list", key: "list" },
+      cards.slice(0, maxChanges).map(({ group }, i) => h("li", { key: i }, card(s, before, group)))),
+    cards.length > maxChanges && h("p", { class: "blank-line", key: "more" }, `And ${count(cards.length - maxChanges, "more endpoint")}.`),
+  ];
+}
+
+/** card shows what has become of an endpoint, or of several. @param {Source} s @param {Version[]} before @param {Change[][]} group */
+function card(s, before, group) {
+  const [changes] = group;
+  const [first] = changes;
+  const old = before.find((v) => v.name === first.version)?.endpoints.find((e) => e.url === first.endpoint);
+  const now = s.versions.find((v) => v.name === first.version)?.endpoints.find((e) => e.url === first.endpoint);
+  const name = now?.name ?? old?.name;
+  const order = Object.keys(levels);
+  const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
+  const rows = first.endpoint && changes.some((c) => c.level !== "compatible") ? compared(old, now) : [];
+  const usage = first.endpoint ? usageOf(s, first.version, old?.key ?? now?.key ?? "") : undefined;
+  return [
+    h("div", { class: "change-head" },
+      sorted.map((c, i) => h("p", { class: "change-line", key: i }, badge(c.level, levels[c.level]),
+        h("span", { class: "said-by-diff" }, plain(c.message)), h("span", { class: "rule" }, c.rule))),
+      h("p", { class: "row" }, name && h("strong", {}, value(name)), group.length > 1 && `${count(group.length, "endpoint")}:`),
+      group.slice(0, maxPlaces).map(([one]) => one.endpoint && h("p", {}, place(s, one))),
+      group.length > maxPlaces && h("p", { class: "quiet" }, `and ${group.length - maxPlaces} more`)),
+    rows.length > 0 && h("div", { class: "before-after" },
+      h("h3", { class: "on-before" }, "Before"), h("h3", { class: "on-after" }, "After"), h("h3", { class: "on-who" }, "Who notices"),
+      rows.map((row, i) => [
+        h("div", { class: "on-before", key: `b${i}` }, row.before),
+        h("div", { class: "arrow", "aria-hidden": "true", key: `a${i}` }, "→"),
+        h("div", { class: "on-after", key: `n${i}` }, row.after),
+        h("div", { class: "on-who", key: `w${i}` }, row.who(usage)),
+      ])),
   ];
 }
 
@@ -88,4 +114,120 @@ function place(s, { version: name, endpoint: url }) {
   const key = keyOf(s, name, url);
   if (key === undefined) return address(url, "quiet");
   return linkButton(() => open({ source: s.id, version: name, key }), address(url));
+}
+
+/** @typedef {{ before: Child, after: Child, who: (usage: EndpointUsage | undefined) => Child }} Row
+ *   one thing that editors or apps see, before and after */
+
+/** compared returns what differs in an endpoint. @param {Endpoint | undefined} old @param {Endpoint | undefined} now @returns {Row[]} */
+function compared(old, now) {
+  if (!old || !now) return whole(old, now);
+  const rows = [];
+  const facts = /** @type {const} */ ([["name", "Editors see another name."], ["method", "Apps send another kind of request."],
+    ["mime_type", "Apps expect another kind of answer."]]);
+  for (const [name, who] of facts) {
+    if (old[name] === now[name]) continue;
+    rows.push({ before: [name.replace("_", " "), " ", code(old[name])], after: code(now[name]), who: () => h("p", {}, who) });
+  }
+  for (const { was, is } of pairs(old.modifiers, now.modifiers, (m) => m.id)) {
+    for (const param of pairs(was?.params ?? [], is?.params ?? [], (p) => p.key)) {
+      if (JSON.stringify(param.was) !== JSON.stringify(param.is)) rows.push(controlRow(param.was, param.is));
+    }
+  }
+  if (JSON.stringify(old.context) !== JSON.stringify(now.context)) rows.push(contextRow(old.context, now.context));
+  return rows;
+}
+
+/** pairs puts together what is the same before and after. @template T @param {T[]} old @param {T[]} now @param {(item: T) => string} key */
+function pairs(old, now, key) {
+  const names = [...new Set([...old, ...now].map(key))];
+  return names.map((name) => ({ was: old.find((item) => key(item) === name), is: now.find((item) => key(item) === name) }));
+}
+
+/** whole is an endpoint that is new, or gone. @param {Endpoint | undefined} old @param {Endpoint | undefined} now @returns {Row[]} */
+function whole(old, now) {
+  const e = old ?? now;
+  if (!e) return [];
+  const form = h("div", { class: "form-of" + (old ? " gone" : " new") }, h("strong", {}, value(e.name)),
+    e.modifiers.flatMap((m) => m.params).map((p) => control(p)), h("p", { class: "gets" }, e.context.map((item) => chip(item.key))));
+  const none = h("p", { class: "quiet" }, old ? "It is gone." : "It was not there.");
+  return [{
+    before: old ? form : none, after: old ? none : form,
+    who: (usage) => (old ? [h("p", {}, "Feeds of ", value(e.name, "strong"), " are called without its keys and settings."),
+      share(usage?.requests, requests(), "went to it")] : h("p", {}, "Editors can choose it from now on.")),
+  }];
+}
+
+/** controlRow is a control that has changed. @param {Param | undefined} was @param {Param | undefined} is @returns {Row} */
+function controlRow(was, is) {
+  const label = (is ?? was)?.label || (is ?? was)?.key || "";
+  const name = (/** @type {string} */ text) => h("strong", {}, value(text));
+  return {
+    before: was ? control(was, is) : h("p", { class: "quiet" }, "No such control."),
+    after: is ? control(is, undefined, was) : h("p", { class: "quiet" }, "No such control."),
+    who: (usage) => {
+      const used = usage?.params[was?.key ?? ""];
+      if (!was) return h("p", {}, "Nobody yet: editors can set ", name(label), " from now on.");
+      if (!is) {
+        return [h("p", {}, "Feeds that set ", name(label), " lose it: editors can no longer see or change it."),
+          share(used?.set, usage?.requests, "set it")];
+      }
+      const gone = was.options.filter((option) => !is.options.some((other) => other.value === option.value));
+      const added = is.options.filter((option) => !was.options.some((other) => other.value === option.value));
+      return [
+        gone.map((option) => [h("p", {}, "Feeds saved with ", name(`${label}: ${option.label || option.value}`),
+          " keep asking for it; the service must still answer."),
+          share(used?.options?.[option.value], usage?.requests, "set it")]),
+        added.map((option) => h("p", {}, "Editors can choose ", name(option.label || option.value), ".")),
+        was.default !== is.default && [h("p", {}, "New feeds start with ", name(is.default ?? "nothing"), " instead of ",
+          name(was.default ?? "nothing"), ". Saved values stay."),
+        usage && share(usage.requests - (used?.set ?? 0), usage.requests, "leave it as it is")],
+        was.control !== is.control && h("p", {}, "Saved values may not fit the new control."),
+        (was.label !== is.label || was.placeholder !== is.placeholder) && h("p", {}, "Editors see other words."),
+      ];
+    },
+  };
+}
+
+/**
+ * control draws a control, not to be used.
+ * @param {Param} param
+ * @param {Param} [next] what becomes of it
+ * @param {Param} [last] what it was
+ */
+function control(param, next, last) {
+  const mark = (/** @type {string} */ text) => (next && !next.options.some((o) => o.value === text) ? "gone"
+    : last && !last.options.some((o) => o.value === text) ? "new" : "");
+  const other = next ?? last;
+  const changed = other && other.default !== param.default ? (next ? "gone" : "new") : "";
+  return h("div", { class: "form-of" },
+    h("p", {}, value(param.label || param.key, "strong"), " ", h("span", { class: "field-key" }, value("?" + param.key))),
+    param.options.length > 0 ? h("ul", { class: "options-of" }, param.options.map((option) => h("li", {
+      class: mark(option.value), key: option.value,
+    }, value(option.label || option.value), option.value === param.default && h("span", { class: "quiet" }, " (preset)"))))
+      : h("p", { class: "box-of " + changed }, param.default ? value(param.default)
+        : h("span", { class: "quiet" }, value(param.placeholder || param.control))));
+}
+
+/** contextRow is what the app adds. @param {ContextField[]} was @param {ContextField[]} is @returns {Row} */
+function contextRow(was, is) {
+  const row = (/** @type {ContextField[]} */ items, /** @type {ContextField[]} */ others, /** @type {string} */ kind) => {
+    const differs = (/** @type {ContextField} */ item) =>
+      !others.some((other) => other.key === item.key && other.required >= item.required);
+    return h("p", { class: "gets" }, "The app adds ", items.length === 0 && "no keys",
+      items.map((item) => chip(item.key, (differs(item) ? kind : "") + (item.required && kind !== "lost" ? " required" : ""))));
+  };
+  return {
+    before: row(was, is, "lost"), after: row(is, was, "arrived"),
+    who: (usage) => pairs(was, is, (item) => item.key).map(({ was: old, is: now }) => {
+      const key = (now ?? old)?.key ?? "";
+      const used = usage?.keys[key];
+      const lacking = used && used.missing + used.undefined;
+      if (now?.required && !old?.required) {
+        return [h("p", {}, "Apps without ", code(key), " get an error."), share(lacking, usage?.requests, "came without it")];
+      }
+      if (!now) return h("p", {}, "The service no longer gets ", code(key), ".");
+      return !old && h("p", {}, "Apps that have ", code(key), " send it.");
+    }),
+  };
 }

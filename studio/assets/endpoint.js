@@ -9,14 +9,20 @@ import {
   contextSet, contextValue, destination, elsewhere, marksOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
 } from "./select.js";
 import { change, state } from "./store.js";
+import { small, usageOf, usageSpan } from "./usage.js";
 
 /** endpointPane is the pane of the controls. @param {Current} at */
 export function endpointPane(at) {
   const { endpoint: e } = at;
   const params = paramsOf(e);
+  const usage = usageOf(at.source, at.version.name, e.key);
   findings = Map.groupBy(at.source.findings.filter((f) => f.key === e.key), (f) => f.field);
   return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
     h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
+    usage && h("p", { class: "quiet", id: "endpoint-usage" }, usage.requests === 0 ? "No request called it"
+      : [h("strong", {}, usage.requests.toLocaleString("en-US")), " requests",
+        usage.errors > 0 && `, ${usage.errors.toLocaleString("en-US")} failed`],
+    " · ", usageSpan()),
     warnings(at),
     e.placeholders.length > 0 && group("locator", "What the entry fills in", null, e.placeholders.map((name) => placeholderRow(at, name))),
     params.length > 0 && group("controls", "What editors set", resetAll(at, params),
@@ -30,7 +36,7 @@ export function endpointPane(at) {
 
 /** lacksKey reports whether a required key has no value. @param {Current} at */
 export const lacksKey = (at) => at.endpoint.context.some((item) =>
-  item.required && item.sent && contextValue(destination(at), item.key, true).text === "");
+  item.required && item.sent && contextValue(destination(at), item.key).text === "");
 
 /** contextPart has the keys that the app adds. @param {Current} at */
 function contextPart(at) {
@@ -185,13 +191,24 @@ function paramRow(at, param, modifier) {
   };
   return row(name, {
     label: param.label || param.key, key: "?" + param.key, id: param.control === "boolean" ? "" : id,
-    about: modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated)),
-    control: control(param, now, name, id),
+    about: [modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated)),
+      small(usageOf(at.source, at.version.name, at.endpoint.key)?.params[param.key]?.set, requestsOf(at), "set it")],
+    control: [control(param, now, name, id), optionShares(at, param)],
     below: changed && h("p", { class: "back-to" }, button({
       class: "link", onclick: reset,
       "aria-label": plain(`${param.default === null ? "Clear" : "Reset"} ${param.label || param.key}`),
     }, param.default === null || param.default === "" ? "clear" : ["back to ", value(shown(param, param.default))])),
   });
+}
+
+/** requestsOf returns how many requests called an endpoint. @param {Current} at */
+const requestsOf = (at) => usageOf(at.source, at.version.name, at.endpoint.key)?.requests;
+
+/** optionShares says how often each option is set. @param {Current} at @param {Param} param */
+function optionShares(at, param) {
+  const used = usageOf(at.source, at.version.name, at.endpoint.key)?.params[param.key]?.options;
+  return used && h("ul", { class: "option-shares", "aria-label": "Usage" }, param.options.map((option) => h("li", { key: option.value },
+    value(option.label || option.value), " ", small(used[option.value] ?? 0, requestsOf(at), "set it"))));
 }
 
 /** shown is how a control shows a value. @param {Param} param @param {string} text */
@@ -234,7 +251,7 @@ function contextRow(at, item) {
   const name = "context:" + item.key;
   const id = "context-" + item.key;
   const to = destination(at);
-  const now = contextValue(to, item.key, item.required);
+  const now = contextValue(to, item.key);
   const other = now.text === "" ? elsewhere(to, item.key) : undefined;
   const masked = !state.shown[item.key];
   const place = item.type === "bodyParam" ? "body" : item.type;

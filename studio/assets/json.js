@@ -118,9 +118,10 @@ function branch(node, path, depth, last, name) {
   const folded = state.folded[path] ?? depth >= openDepth;
   const shown = state.folded[path + " all"] ? items : items.slice(0, maxItems);
   const toggle = button({
-    class: "fold", "aria-expanded": String(!folded), "aria-label": plain(`${name || "value"}, ${items.length} items`),
+    class: "fold chevron" + (folded ? "" : " down"), "aria-expanded": String(!folded),
+    "aria-label": plain(`${name || "value"}, ${items.length} items`),
     onclick: () => change((state) => { state.folded[path] = !folded; }),
-  }, folded ? "▸" : "▾");
+  });
   if (folded) return [line(toggle, label, `${start} `, h("span", { class: "quiet" }, `${items.length}`), ` ${end}${comma}`)];
   return [
     line(toggle, label, start),

@@ -1,16 +1,18 @@
-// The map: all registered endpoints as nested prefixes, which swallows which, and where feeds land.
+// The map: all registered endpoints as a drawn tree of prefixes. A feed lights up those that match, and its keys go to the winner.
 
 import { loadMatches, open } from "./actions.js";
-import { address, badge, button, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
-import { fold, keys, viewHead, whenSeen, whyNot } from "./parts.js";
+import { address, badge, button, byId, code, count, h, lazy, linkButton, list, plain, value } from "./dom.js";
+import { chip, fold, keys, viewHead, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
-import { endpointsOf, losses, lostKeys, pathOf, serviceName, sources, wordsOf } from "./select.js";
+import { coverage, endpointsOf, losses, lostKeys, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { change, state } from "./store.js";
+import { wires } from "./wires.js";
 
-/** @typedef {Current & { under: Loser[], parent: Spot | undefined, children: Spot[], feeds: Match[] }} Spot */
+/** @typedef {Current & { under: Loser[], parent: Spot | undefined, children: Spot[], losing: boolean }} Spot */
+/** @typedef {{ wins: string, matches: Set<string>, lost: Set<string> }} Lit the ids that a feed lights up, and the keys that it loses */
 
-// So many endpoints are added at a time, when the end of the map is scrolled to.
-const page = 200;
+// So many endpoints are added at a time.
+const page = 100;
 
 /** How many endpoints are shown. */
 let room = { of: "", n: page };
@@ -27,61 +29,45 @@ export function mapView() {
   if (room.of !== of) room = { of, n: page };
   const total = endpointsOf(all).length;
   const lost = losses();
+  const lit = litBy(matches[0]);
   return h("div", { class: "view map-view", key: "map" },
     viewHead(
       ["Map ", h("span", { class: "quiet" }, count(total, "endpoint"), lost.length > 0 && `, ${lost.length} with lost keys`)],
       ["Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. ",
-        "An endpoint inside another shadows it."]),
-    h("div", { class: "split" },
-      h("div", { class: "map", key: "map" },
-        lost.length > 0 ? h("section", { key: "lost", "aria-labelledby": "lost-title" },
-          h("h3", { id: "lost-title" }, "Lost keys"), h("ul", { class: "spots", id: "losses" }, lost.slice(0, maxLosses).map(loss)),
-          lost.length > maxLosses && h("p", { class: "blank-line" }, `And ${lost.length - maxLosses} more.`))
-          : h("p", { class: "good", key: "fine" }, "✓ No endpoint takes keys from another."),
-        fold("all-endpoints", [h("strong", {}, "All endpoints"), " ", h("span", { class: "quiet" }, "as nested prefixes")],
-          state.open["all-endpoints"] && [
-            (total > fewEndpoints || words !== "") && h("input", {
-              id: "map-filter", class: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter the map",
-              value: state.route.filter, oninput: (/** @type {any} */ event) => go({ filter: event.target.value }, { replace: true }),
-            }),
-            lazy("div", { class: "map", key: "origins" }, [state.server.overlap, of, room.n, state.matches, matches.length],
-              () => origins(all, matches, words)),
-          ])),
-      h("div", { class: "map-side", key: "side" }, feedForm(), h("div", { id: "landings", role: "status" }, matches.map(landing)))));
+        "An endpoint to the right shadows those to its left."]),
+    feedForm(matches[0]),
+    h("div", { class: "drawing" + (matches.length ? " asked" : ""), key: "drawing" },
+      lazy("div", { class: "trees", key: "trees" },
+        [state.server.overlap, of, room.n, state.matches, matches.length, state.open["all-endpoints"]], () => trees(all, words, lit)),
+      h("div", { id: "landings", role: "status", key: "landings" }, matches.map(landing)),
+      wires));
 }
 
-// More than anyone reads.
-const maxLosses = 200;
-
-/** loss says which keys the feeds of an endpoint lose, and to whom. @param {Nesting} nesting */
-function loss(nesting) {
-  const s = state.server.sources.get(nesting.source);
-  const e = s?.versions.find((v) => v.name === nesting.version)?.endpoints.find((other) => other.key === nesting.key);
-  if (!s || !e) return null;
-  const from = nesting.under.filter((other) => other.lost_keys.length > 0);
-  return h("li", { class: "spot loses", key: nesting.source + nesting.version + nesting.key },
-    nameOf(s, nesting.version, e),
-    h("p", {}, "shadows ", list(from.map((other) => value(other.name, "strong"))), ": its feeds lose ", keys(lostKeys(nesting)), "."),
-    from.map((other) => h("p", { class: "quiet" }, value(other.name), " ", address(other.url))));
+/** litBy returns what a feed lights up. @param {Match | undefined} match @returns {Lit} */
+function litBy(match) {
+  const id = (/** @type {Place} */ place) => endpointID({ ...place, endpoint: place.key });
+  if (!match?.found) return { wins: "", matches: new Set(), lost: new Set() };
+  return {
+    wins: id(match.winner), matches: new Set([match.winner, ...match.losers].map(id)),
+    lost: new Set(match.losers.flatMap((other) => other.lost_keys)),
+  };
 }
 
-/** @param {Source} s @param {string} v @param {Endpoint} e */
-const nameOf = (s, v, e) => h("div", { class: "row" },
-  button({ class: "link strong", onclick: () => open({ source: s.id, version: v, key: e.key }) }, value(e.name)),
-  v && badge(v), h("span", { class: "where" }, address(pathOf(e))),
-  sources().length > 1 && h("span", { class: "quiet" }, value(serviceName(s))));
-
-/** origins returns the endpoints of each scheme and host. @param {Source[]} all @param {Match[]} matches @param {string} words */
-function origins(all, matches, words) {
+/**
+ * trees draws the endpoints that overlap, those that lose keys first. Where there are many, the others are folded.
+ * @param {Source[]} all
+ * @param {string} words
+ * @param {Lit} lit
+ */
+function trees(all, words, lit) {
   const spots = new Map(endpointsOf(all).map((at) => [at.id, /** @type {Spot} */ ({
-    ...at, under: state.server.overlap.get(at.id)?.under ?? [], parent: undefined, children: [], feeds: [],
+    ...at, under: state.server.overlap.get(at.id)?.under ?? [], parent: undefined, children: [], losing: false,
   })]));
-  const spotOf = (/** @type {Place} */ place) => spots.get(endpointID({ ...place, endpoint: place.key }));
-  for (const match of matches) if (match.found) spotOf(match.winner)?.feeds.push(match);
   for (const spot of spots.values()) {
     const above = spot.under.find((other) => other.reason !== "order");
-    spot.parent = above && spotOf(above);
+    spot.parent = above && spots.get(endpointID({ ...above, endpoint: above.key }));
     spot.parent?.children.push(spot);
+    for (let s = /** @type {Spot | undefined} */ (spot); s && !s.losing && lostKeys(spot).length > 0; s = s.parent) s.losing = true;
   }
   // An endpoint is shown with those around it, whether the filter wants them or not.
   const shown = new Set();
@@ -89,54 +75,128 @@ function origins(all, matches, words) {
     if (!wordsOf(wanted.endpoint).all.includes(words)) continue;
     for (let spot = /** @type {Spot | undefined} */ (wanted); spot && !shown.has(spot); spot = spot.parent) shown.add(spot);
   }
-  if (shown.size === 0) return [h("p", { class: "blank" }, spots.size === 0 ? "There are no endpoints to show." : "No endpoint matches.")];
+  if (spots.size === 0) return [h("p", { class: "blank" }, "There are no endpoints to show.")];
   let drawn = 0;
-  const draw = (/** @type {Spot[]} */ some) => some.flatMap((spot) => (shown.has(spot) && drawn++ < room.n ? [spotItem(spot, draw)] : []));
-  const roots = Map.groupBy([...spots.values()].filter((spot) => !spot.parent), (spot) => spot.endpoint.origin);
+  const draw = (/** @type {Spot[]} */ some) => some.flatMap((spot) => (shown.has(spot) && drawn++ < room.n ? [node(spot, draw, lit)] : []));
+  const roots = [...spots.values()].filter((spot) => !spot.parent);
+  const involved = (/** @type {Spot} */ spot) => spot.children.length > 0 || lit.matches.has(spot.id);
+  const few = roots.length <= fewEndpoints;
+  const weight = (/** @type {Spot} */ spot) => Number(spot.losing) * 2 + Number(involved(spot));
+  const nested = roots.filter((spot) => few || involved(spot)).sort((a, b) => weight(b) - weight(a));
+  const single = few ? [] : roots.filter((spot) => !involved(spot));
   return [
-    [...roots].map(([origin, some]) => [origin, draw(some)]).map(([origin, items]) => items.length > 0
-      && h("section", { class: "origin", key: origin, "aria-label": plain(origin) },
-        h("h3", {}, value(origin || "no host")), h("ul", { class: "spots" }, items))),
-    shown.size > room.n && h("p", { class: "more-rows", key: "more" }, button({
-      class: "link", created: whenSeen, onclick: () => change((state) => { room.n += page; }),
-    }, `${shown.size - room.n} more`)),
+    spots.size > fewEndpoints && h("input", {
+      id: "map-filter", class: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter the map",
+      key: "filter", value: state.route.filter,
+      oninput: (/** @type {any} */ event) => go({ filter: event.target.value }, { replace: true }),
+    }),
+    shown.size === 0 && h("p", { class: "blank" }, "No endpoint matches."),
+    !nested.some((spot) => spot.losing) && h("p", { class: "good", key: "fine" }, "✓ No endpoint takes keys from another."),
+    h("div", { id: "losses", key: "nested" }, byOrigin(nested, draw)),
+    single.length > 0 && fold("all-endpoints", [h("strong", {}, nested.length ? "All others" : "All endpoints"), " ",
+      h("span", { class: "quiet" }, count(single.length, "endpoint"), " that overlap with nothing")],
+    (state.open["all-endpoints"] || words !== "") && byOrigin(single, draw)),
+    drawn > room.n && h("p", { class: "more-rows", key: "more" },
+      button({ class: "link", onclick: () => change(() => { room.n += page; }) }, `${drawn - room.n} more`)),
   ];
 }
 
-/** @param {Spot} spot @param {(some: Spot[]) => Child[]} draw @returns {Child} */
-function spotItem(spot, draw) {
-  const { source: s, version: v, endpoint: e, under } = spot;
-  const lost = lostKeys(spot);
-  return h("li", { class: "spot" + (lost.length ? " loses" : ""), key: spot.id },
-    nameOf(s, v.name, e),
-    under[0]?.inside && h("p", { class: "problem" }, "The URL of the endpoint around it ends in the middle of a path segment of this one."),
-    (e.context.length > 0 || lost.length > 0) && h("p", { class: "gets" },
-      e.context.map((item) => h("span", { class: "chip" }, code(item.key))),
-      lost.map((key) => h("span", { class: "chip lost" }, h("span", { class: "unseen" }, "lost key: "), code(key)))),
-    spot.feeds.length > 0 && h("ul", { class: "landed" }, spot.feeds.map((match) => h("li", {}, "● ", address(match.feed)))),
-    spot.children.length > 0 && h("ul", { class: "spots" }, draw(spot.children)));
+/** byOrigin draws one tree for each scheme and host. @param {Spot[]} roots @param {(some: Spot[]) => Child[]} draw */
+function byOrigin(roots, draw) {
+  return [...Map.groupBy(roots, (spot) => spot.endpoint.origin)].map(([origin, some]) => {
+    const items = draw(some);
+    const open = some.some((spot) => spot.endpoint.key.includes("{{host}}"));
+    return items.length > 0 && h("section", { class: "tree-of", key: origin, "aria-label": plain(origin) },
+      h("div", { class: "node root", "data-node": origin }, h("strong", {}, value(origin.replace(/^https:\/\//, "") || "no host")),
+        open && h("span", { class: "quiet" }, code("{{host}}"))),
+      h("ul", { class: "kids" }, items));
+  });
 }
 
-const feedForm = () => h("form", {
-  class: "stack", id: "feeds-form",
-  onsubmit: () => {
-    const text = /** @type {HTMLTextAreaElement} */ (byId("feeds")).value;
-    go({ feeds: text.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 100) }, { replace: true });
-  },
-},
-h("label", { for: "feeds" }, "Which endpoint answers for these feeds?"),
-h("textarea", {
-  id: "feeds", rows: 4, placeholder: "Paste feed URLs, one per line", spellcheck: "false", key: state.route.feeds.join("\n"),
-  created: (/** @type {HTMLTextAreaElement} */ node) => { node.value = state.route.feeds.join("\n"); },
-  onkeydown: (/** @type {KeyboardEvent} */ event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) /** @type {any} */ (event.target).form.requestSubmit();
-  },
-}),
-h("div", { class: "row" }, h("button", { type: "submit", class: "primary" }, "Show"),
-  state.route.feeds.length > 0 && button({ onclick: () => go({ feeds: [] }, { replace: true }) }, "Clear")));
+/**
+ * node is an endpoint with those that shadow it.
+ * @param {Spot} spot
+ * @param {(some: Spot[]) => Child[]} draw
+ * @param {Lit} lit
+ * @returns {Child}
+ */
+function node(spot, draw, lit) {
+  const { source: s, version: v, endpoint: e, under } = spot;
+  const lost = lostKeys(spot);
+  const wins = spot.id === lit.wins;
+  const matches = lit.matches.has(spot.id);
+  const kind = (lost.length ? " loses" : "") + (wins ? " wins" : matches ? " matches" : "");
+  const from = under.filter((other) => other.lost_keys.length > 0);
+  return h("li", { key: spot.id },
+    h("div", {
+      class: "node spot" + kind, "data-node": spot.id, "data-under": spot.parent?.id ?? e.origin, "data-lit": matches ? "" : undefined,
+      title: plain(`${serviceName(s)}: ${e.url}`),
+    },
+      h("p", { class: "row" },
+        button({ class: "link strong", onclick: () => open({ source: s.id, version: v.name, key: e.key }) }, value(e.name)),
+        v.name && badge(v.name), wins && badge("wins", "good")),
+      h("p", { class: "where" }, address(shortPath(spot))),
+      under[0]?.inside && h("p", { class: "problem" }, "in the middle of a path segment"),
+      (e.context.length > 0 || lost.length > 0) && h("p", { class: "gets" },
+        e.context.map((item) => chip(item.key, kindOf(item, wins, matches && lit.lost.has(item.key)))),
+        lost.filter(() => !matches).map((key) => chip(key, "lost"))),
+      from.length > 0 && !matches && h("p", { class: "problem" },
+        "shadows ", list(from.map((other) => value(other.name, "strong"))), ": its feeds lose ", keys(lost), ".")),
+    spot.children.length > 0 && h("ul", { class: "kids" }, draw(spot.children)));
+}
 
-/** landing says which endpoint answers for a feed, and why. @param {Match} match */
-export const landing = (match) => h("div", { class: "landing", key: match.feed },
+/** shortPath leaves out what the endpoint around it has. @param {Spot} spot */
+function shortPath({ endpoint: e, parent }) {
+  const around = parent?.endpoint.url ?? "";
+  return around !== "" && e.url.startsWith(around) ? "…" + e.url.slice(around.length) : pathOf(e);
+}
+
+/** kindOf is how the chip of a key looks. @param {ContextField} item @param {boolean} wins @param {boolean} lost */
+const kindOf = (item, wins, lost) => (lost ? "lost" : `${wins ? "travels" : ""}${item.required ? " required" : ""}`);
+
+/** feedForm takes the feed, and shows below it which part of it is whose. @param {Match | undefined} match */
+const feedForm = (match) => h("form", {
+  class: "feed-form", id: "feeds-form", key: "form", onsubmit: () => setFeeds(/** @type {HTMLTextAreaElement} */ (byId("feeds")).value),
+},
+h("label", { for: "feeds" }, "Type or paste a feed URL"),
+h("div", { class: "row" },
+  h("textarea", {
+    id: "feeds", rows: Math.min(4, Math.max(1, state.route.feeds.length)), spellcheck: "false",
+    placeholder: "Feed URL: who answers for it, and with which keys?",
+    created: (/** @type {HTMLTextAreaElement} */ field) => { field.value = state.route.feeds.join("\n"); },
+    oninput: (/** @type {any} */ event) => setFeeds(event.target.value),
+    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Enter" && !event.shiftKey) event.preventDefault();
+    },
+  }),
+  state.route.feeds.length > 0 && button({ onclick: clearFeeds }, "Clear")),
+match?.found && h("p", { class: "url covered", id: "covered" }, covered(match)));
+
+function clearFeeds() {
+  const field = /** @type {HTMLTextAreaElement} */ (byId("feeds"));
+  field.value = "";
+  setFeeds("");
+  field.focus();
+}
+
+/** setFeeds looks for the endpoints of feeds, one per line. @param {string} text */
+const setFeeds = (text) => go({ feeds: text.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 100) }, { replace: true });
+
+/** covered marks in a feed what each endpoint covers. @param {Match} match @returns {Child[]} */
+function covered({ feed, winner, losers }) {
+  const ends = [...losers.map((other) => ({ end: coverage(other.url, feed), kind: "matches", name: other.name })),
+    { end: coverage(winner.url, feed), kind: "wins", name: winner.name }].filter(({ end }) => end > 0).sort((a, b) => a.end - b.end);
+  let from = 0;
+  const parts = ends.filter(({ end }, i) => end > (ends[i - 1]?.end ?? 0)).map(({ end, kind, name }) => {
+    const text = feed.slice(from, end);
+    from = end;
+    return h("span", { class: kind, title: plain(`${name} covers the URL up to here`) }, plain(text));
+  });
+  return [parts, plain(feed.slice(from))];
+}
+
+/** landing says which endpoint answers for a feed, and what the app sends. @param {Match} match */
+export const landing = (match) => h("div", { class: "landing", key: match.feed, "data-landing": match.found ? "" : undefined },
   h("p", {}, address(match.feed)),
   match.problem ? h("p", { class: "failure" }, plain(match.problem))
     : !match.found ? h("p", { class: "failure" },
@@ -146,7 +206,17 @@ export const landing = (match) => h("div", { class: "landing", key: match.feed }
           button({ class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)), " answers",
           match.winner.version && [" (", value(match.winner.version), ")"], ". Apps send ",
           match.context_obj.length ? keys(match.context_obj.map((item) => item.key)) : "no context keys", "."),
+        match.context_obj.length > 0 && h("p", { class: "gets" }, match.context_obj.map((item) => chip(item.key, "arrived"))),
         match.inside_segment && h("p", { class: "failure" },
           "The endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
         match.losers.map((other) => h("p", { class: other.lost_keys.length ? "failure" : "quiet" }, whyNot(other))),
+        lostLine(match),
       ]);
+
+/** lostLine says what to do about lost keys, and where. @param {Match} match */
+function lostLine({ winner, losers }) {
+  if (!losers.some((other) => other.lost_keys.length > 0)) return null;
+  const found = state.server.sources.get(winner.source)?.findings.find((f) => f.key === winner.key && f.rule === "overlap-drops-context");
+  return h("p", { class: "quiet" }, "Declare the keys on ", value(winner.name), ", too, if its feeds need them. ",
+    found && linkButton(() => go({ view: "problems", source: winner.source }), plain(`${winner.source}:${found.line}`)));
+}

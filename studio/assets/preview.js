@@ -2,9 +2,9 @@
 
 import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin, start } from "./actions.js";
 import { answerPane } from "./answer.js";
-import { apple, badge, button, byId, choice, count, h, plain, value } from "./dom.js";
+import { apple, badge, button, byId, choice, code, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
-import { copyButton, failureBox, toggled } from "./parts.js";
+import { chip, copyButton, failureBox, toggled } from "./parts.js";
 import { back, endpointID, go } from "./route.js";
 import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, version } from "./select.js";
 import { after, change, state } from "./store.js";
@@ -18,7 +18,21 @@ export function previewView(s) {
     list,
     addressBar(at),
     quietLine(at),
-    h("div", { class: "panes" }, endpointPane(at), answerPane(at)));
+    arrival(at),
+    paneTabs(at),
+    h("div", { class: "panes" + (state.open.answer ? " on-answer" : "") }, endpointPane(at), answerPane(at)));
+}
+
+/** paneTabs chooses between the controls and the answer where there is room for one. @param {Current} at */
+function paneTabs(at) {
+  const latest = state.answers[at.id]?.[0];
+  const tab = (/** @type {boolean} */ answer, /** @type {Child[]} */ ...label) => button({
+    key: String(answer), "aria-pressed": String(Boolean(state.open.answer) === answer),
+    onclick: () => change((state) => { state.open.answer = answer; }),
+  }, label);
+  return h("div", { class: "pane-tabs", role: "group", "aria-label": "Show", key: "pane-tabs" }, tab(false, "Controls"),
+    tab(true, "Answer", latest?.response && ` ${latest.response.status}`,
+      latest?.cards && h("span", { class: "quiet" }, ` ${latest.cards.total}`)));
 }
 
 /** addressBar is the request that comes of what is filled in, and what can be done with it. @param {Current} at */
@@ -54,7 +68,8 @@ function urlTokens(url) {
     const [name, ...text] = pair.slice(1).split("=");
     const whole = text.join("=");
     parts.push(h("wbr"), plain(pair.slice(0, 1)), h("span", { class: "key" }, placeholders(name)));
-    if (pair.includes("=")) parts.push("=", h("span", { class: name === "ctx" ? "quiet" : "" }, placeholders(whole)));
+    const ctx = name === "ctx" ? (state.arrived?.added.length ? "arrived" : "quiet") : "";
+    if (pair.includes("=")) parts.push("=", h("span", { class: ctx }, placeholders(whole)));
   });
   if (fragment.length) parts.push(h("span", { class: "quiet" }, plain("#" + fragment.join("#"))));
   return parts;
@@ -102,7 +117,7 @@ function copyMenu(at) {
       event.preventDefault();
       change((state) => { state.open.copy = !state.open.copy; });
     },
-  }, "Copy", h("span", { "aria-hidden": "true" }, " ▾")),
+  }, "Copy ", h("span", { class: "chevron down", "aria-hidden": "true" })),
   h("div", { class: "menu-items" },
     snippets.map(({ name, text }) => copyButton("copy-" + name, () => text, name === "URL" ? "URL" : `as ${name}`)),
     snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ", h("code", {}, "{{name}}"), "."),
@@ -131,6 +146,26 @@ function quietLine(at) {
         type: "checkbox", id: "auto", checked: state.auto,
         onchange: (/** @type {any} */ event) => change((state) => { state.auto = event.target.checked; }),
       }), "Send on change"));
+}
+
+/** arrival shows what the switch of a feature did to the request. @param {Current} at */
+function arrival(at) {
+  const { arrived } = state;
+  if (arrived?.id !== at.id) return null;
+  const { feature, added, removed } = arrived;
+  const decoded = currentDraft()?.decoded ?? "";
+  const sent = at.endpoint.context.filter((item) => added.includes(item.key));
+  const lines = decoded.split("\n").slice(1, -1).map((line) => line.trim());
+  const isNew = (/** @type {string} */ line) => sent.some((item) => line.startsWith(JSON.stringify(item.sent_as)));
+  return h("div", { class: "arrival", role: "status", id: "arrival", key: "arrival" + added + removed },
+    h("p", { class: "row" }, value(feature, "strong"), added.length > 0 && ["adds", added.map((key) => chip(key, "arrived"))],
+      removed.length > 0 && ["takes away", removed.map((key) => chip(key, "lost"))],
+      added.length + removed.length === 0 && "changes nothing for this endpoint.",
+      added.length > 0 && lines.some(isNew) && ["→", code("ctx"), "="],
+      lines.some(isNew) && h("code", { class: "arrived-ctx" }, "{ ",
+        lines.map((line) => h("span", { class: isNew(line) ? "arrived" : "" }, plain(line), " ")), "}"),
+      added.length > 0 && !lines.some(isNew) && h("span", { class: "quiet" }, "It is sent once it has a value, under “What the app adds”."),
+      button({ class: "small", "aria-label": "Close", onclick: () => change((state) => { state.arrived = null; }) }, "×")));
 }
 
 /** @param {string} send */

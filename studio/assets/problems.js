@@ -38,7 +38,7 @@ function explanation(s, clean) {
   return "What lint finds in this file. Fix it and save; this page reloads automatically.";
 }
 
-/** lineOf is the line of a finding, which shows it in the text. @param {Finding} f */
+/** lineOf is the line of a finding: it leads to the text, which leads to the editor. @param {Finding} f */
 const lineOf = (f) => f.line > 0
   && linkButton(() => byId("line-" + f.line)?.scrollIntoView({ block: "center" }), `line ${f.line}`);
 

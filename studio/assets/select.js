@@ -97,12 +97,12 @@ export function destination(at) {
 
 export const contextSet = () => state.sets.find((set) => set.id === state.set) ?? state.sets[0];
 
-/** @param {string} to @param {string} key @param {boolean} [required] @returns {ContextValue} */
-export function contextValue(to, key, required = false) {
+/** @param {string} to @param {string} key @returns {ContextValue} */
+export function contextValue(to, key) {
   const set = contextSet();
   const values = set.values[to];
   if (values && Object.hasOwn(values, key)) return values[key];
-  return { text: required && to === sampleData && set.id === "1" ? "sample-value" : "", json: false }; // any value will do
+  return { text: to === sampleData && set.id === "1" ? "sample-value" : "", json: false }; // any value will do
 }
 
 /** elsewhere returns another destination that the set has a value of the key for. @param {string} to @param {string} key */
@@ -124,7 +124,7 @@ export function filled(at) {
   for (const name of e.placeholders) if (Object.hasOwn(typed.params, name)) own(params, name, typed.params[name]);
   for (const param of paramsOf(e)) own(modifiers, param.key, valueOf(param, typed));
   for (const item of e.context) {
-    const text = contextValue(to, item.key, item.required);
+    const text = contextValue(to, item.key);
     if (item.sent && text.text !== "") own(context, item.key, text);
   }
   return { source: s.id, version: v.name, endpoint: e.key, params, modifiers, context, send: sendOf(s), to: sendTo() };
@@ -194,6 +194,15 @@ export function marksOf(s, v) {
   };
 }
 
+/** patternOf matches the feeds of an endpoint. @param {string} url */
+function patternOf(url) {
+  const literals = url.split(/\{\{[^{}]*\}\}/).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp("^" + literals.join("([^/?#]+)"), "i");
+}
+
+/** coverage returns how many characters of a feed an endpoint covers. @param {string} url @param {string} feed */
+export const coverage = (url, feed) => patternOf(url).exec(feed)?.[0].length ?? 0;
+
 /**
  * bind reads the placeholders of an endpoint, and the values of its controls, out of the URL of a feed.
  * @param {Endpoint} e
@@ -202,11 +211,9 @@ export function marksOf(s, v) {
  */
 export function bind(e, feed) {
   const names = [...e.url.matchAll(/\{\{([^{}]*)\}\}/g)].map((m) => m[1]);
-  const literals = e.url.split(/\{\{[^{}]*\}\}/).map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const pattern = literals.join("([^/?#]+)");
   /** @type {Typed} */
   const typed = { params: {}, modifiers: {} };
-  const found = new RegExp("^" + pattern, "i").exec(feed);
+  const found = patternOf(e.url).exec(feed);
   names.forEach((name, i) => {
     try {
       if (found) own(typed.params, name, decodeURIComponent(found[i + 1]));

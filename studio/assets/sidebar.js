@@ -62,8 +62,9 @@ function service(s, chosen) {
       onclick: () => (chosen ? fold() : s.judged && choose(s.id)), "aria-disabled": s.judged ? undefined : "true",
     },
     h("span", {
-      class: "twisty", "aria-hidden": "true", onclick: (/** @type {Event} */ event) => { event.stopPropagation(); if (s.judged) fold(); },
-    }, s.judged ? (unfolded ? "▾" : "▸") : ""),
+      class: "twisty" + (s.judged ? " chevron" : "") + (unfolded ? " down" : ""), "aria-hidden": "true",
+      onclick: (/** @type {Event} */ event) => { event.stopPropagation(); if (s.judged) fold(); },
+    }),
     value(serviceName(s), "service-name"), " ", serviceMarks(s)),
     v && rows(s, v, found, chosen),
     unfolded && !v && h("p", { class: "blank-line", role: "none" },
@@ -126,11 +127,12 @@ function rows(s, v, found, current) {
   if (chosen) room.n = Math.max(room.n, found.indexOf(chosen) + 1);
   const { n } = room;
   const shown = found.slice(0, n);
+  const quiet = new Set(state.usage?.endpoints.filter((e) => e.requests === 0 && e.version === v.name).map((e) => e.url));
   const stop = !current ? undefined : chosen && shown.includes(chosen) ? chosen : shown[0];
   return lazy("ul", { role: "group", class: "rows-of", key: "rows" }, [s, v, of, chosen, stop, n, state.server.overlap], () => {
     const marks = marksOf(s, v);
     return [
-      shown.map((e) => row(s, v, e, marks(e), e === chosen, e === stop)),
+      shown.map((e) => row(s, v, e, marks(e), e === chosen, e === stop, quiet.has(e.key))),
       found.length > n && h("li", {
         key: "more", role: "treeitem", "aria-level": 2, tabindex: "-1", class: "more-rows", created: whenSeen,
         onclick: () => change((state) => rooms.set(s.id, { of, n: n + page })),
@@ -146,10 +148,12 @@ function rows(s, v, found, current) {
  * @param {Marks} m
  * @param {boolean} chosen
  * @param {boolean} focusable
+ * @param {boolean} unused
  */
-function row(s, v, e, m, chosen, focusable) {
+function row(s, v, e, m, chosen, focusable, unused) {
   return h("li", {
-    key: e.key, role: "treeitem", "aria-level": 2, "aria-selected": String(chosen), tabindex: focusable ? "0" : "-1", class: "endpoint-row",
+    key: e.key, role: "treeitem", "aria-level": 2, "aria-selected": String(chosen), tabindex: focusable ? "0" : "-1",
+    class: "endpoint-row" + (unused ? " unused" : ""),
     title: plain(e.url), "data-key": e.key,
     onclick: () => open({ source: s.id, version: v.name, key: e.key }),
   },
@@ -159,6 +163,7 @@ function row(s, v, e, m, chosen, focusable) {
     m.lost.length === 0 && m.problems > 0 && h("span", { class: "mark " + (m.errors ? "bad" : "notable") },
       count(m.problems, "problem")),
     m.problems + m.lost.length === 0 && m.changed && h("span", { class: "mark notable" }, "changed"),
+    unused && h("span", { class: "mark quiet", title: "No request called it" }, "unused"),
     e.deprecated && h("span", { class: "mark quiet", title: plain(e.deprecated) }, "deprecated")),
   h("span", { class: "where" }, value(pathOf(e))));
 }

@@ -40,6 +40,8 @@ const mutable = {
   palette: { text: "", at: 0, matches: [] },
   matches: null,
   changes: null,
+  usage: null,
+  arrived: null,
   text: null,
   check: null,
   checking: { follow: defaultFollow, schema: null },

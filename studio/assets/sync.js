@@ -83,6 +83,7 @@ async function apply(now, wish) {
     state.connection = "live";
     state.failures.locked = null;
     state.loaded = true;
+    if (now.usage) state.usage = now.usage;
     const { instance, build, rev, host } = now;
     state.server = {
       instance, build, rev, host, deployment: wish, sendTo: now.send_to, timeout: now.timeout,

@@ -1,0 +1,44 @@
+// What requests use, out of a usage file: shares beside the controls and the changes.
+
+import { h } from "./dom.js";
+import { state } from "./store.js";
+
+/** usageOf returns what requests to an endpoint use. @param {Source} s @param {string} version @param {string} key
+ * @returns {EndpointUsage | undefined} */
+export const usageOf = (s, version, key) => state.usage?.endpoints.find((e) =>
+  e.url === key && (e.version === version || version === "") && (e.service === s.base_path || s.kind === "address"));
+
+/** requests returns how many requests were counted. */
+export const requests = () => state.usage?.requests;
+
+const number = (/** @type {number} */ n) => n.toLocaleString("en-US");
+
+/** percent is a share in words. @param {number} n @param {number} of */
+function percent(n, of) {
+  const share = of > 0 ? 100 * n / of : 0;
+  return share > 0 && share < 1 ? `${share.toFixed(1)} %` : `${Math.round(share)} %`;
+}
+
+/** bar draws a share. @param {number} n @param {number} of */
+const bar = (n, of) => h("meter", { class: "bar", min: 0, max: Math.max(1, of), value: String(n), "aria-hidden": "true" });
+
+/**
+ * share says how many of the requests do something, with a bar.
+ * @param {number | undefined} n
+ * @param {number | undefined} of
+ * @param {string} does
+ */
+export const share = (n, of, does) => (n === undefined || of === undefined ? null : h("div", { class: "share" }, bar(n, of),
+  h("p", {}, n === 0 ? `No request of ${number(of)} ${does}.` : [h("strong", {}, number(n)), ` of ${number(of)} requests ${does} `,
+    h("span", { class: "quiet" }, `(${percent(n, of)})`)])));
+
+/** small is a share beside a control. @param {number | undefined} n @param {number | undefined} of @param {string} does */
+export const small = (n, of, does) => (n === undefined || !of ? null
+  : h("span", { class: "share small", title: `${number(n)} of ${number(of)} requests ${does}` }, bar(n, of),
+    h("span", { class: "quiet" }, percent(n, of))));
+
+/** usageSpan says what was counted. */
+export function usageSpan() {
+  const { usage } = state;
+  return usage ? `usage ${usage.from && usage.to ? `${usage.from} to ${usage.to}, ` : ""}${number(usage.requests)} requests` : "";
+}
