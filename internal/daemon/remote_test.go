@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"signpost/internal/testkit"
 )
 
@@ -159,7 +157,7 @@ func TestDefinitionCache(t *testing.T) {
 	if n := len(p.logged(notCached)); n != 1 {
 		t.Errorf("the full disk is logged %d times", n)
 	}
-	testkit.OK(t, unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY}, nil))
+	liftFileLimit(t, p.cmd.Process.Pid)
 	waitFor(t, "the definition to be cached", func() bool { return len(p.logged("definitions are cached again")) == 1 })
 	p.kill()
 
