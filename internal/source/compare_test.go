@@ -96,6 +96,7 @@ func TestServeFor(t *testing.T) {
 		}
 	}
 	for _, host := range []string{"a.example", "b.example"} {
+		s.Load(nil)
 		if err := s.ServeFor(host); err != nil || s.Host != host || s.Versions[0].Manifest.Endpoints[0].URL != "https://"+host+"/v1/media" || s.Versions[0].Source != "feeds.yaml" {
 			t.Errorf("%s: %+v, %v", host, s, err)
 		}

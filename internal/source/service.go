@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"signpost"
 	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/foreign"
 	"signpost/internal/routes"
-	"signpost/internal/served"
 )
 
 // Service is the content of a document in the form that signpost/diff and signpost/match take. Its fields are
@@ -24,7 +24,7 @@ type Service struct {
 	Address *url.URL // where a manifest was fetched; nil if it was not fetched
 
 	Versions []signpost.Version
-	Host     string // value of {{host}} in Versions; signpost.HostPlaceholder if unresolved
+	Host     string // value of {{host}} in Versions; signpost.HostPlaceholder if unresolved, empty if not known
 
 	features []string // as given to Load
 }
@@ -49,22 +49,26 @@ func (s *Service) Load(features []string) {
 	if !s.Served || len(s.Versions) == 0 {
 		return
 	}
-	v, own := &s.Versions[0], ""
+	v := &s.Versions[0]
 	foreign.Methods(v.Manifest.Endpoints)
+	own := ""
 	if s.Address != nil {
 		own, _ = host.Parse(s.Address.Host)
 		_, v.Name, _ = routes.Parse(s.Address.Path)
 	}
-	s.Host = served.Host(v.Manifest, own)
+	isOpen := func(e signpost.Endpoint) bool { return signpost.CutURL(e.URL).HasHostPlaceholder() }
+	if !slices.ContainsFunc(v.Manifest.Endpoints, isOpen) {
+		s.Host = own
+	}
 }
 
 // State returns the service as it reads, for signpost/diff.
 func (s *Service) State() signpost.Service { return s.File.State(s.File.Readable(s.features)) }
 
-// ServeFor resolves the versions for host. A manifest that was served for another host is converted.
+// ServeFor resolves the versions for host, if they are unresolved.
 func (s *Service) ServeFor(host string) error {
 	for i, v := range s.Versions {
-		manifest, err := served.Reopen(v.Manifest, s.Host).ForHost(host)
+		manifest, err := v.Manifest.ForHost(host)
 		if err != nil {
 			return fmt.Errorf("render %q: %w", s.Name, err)
 		}
