@@ -76,11 +76,6 @@ func (p *publisher) update() Loaded {
 	return out
 }
 
-func isRemote(s source.Source) bool {
-	_, remote := s.(*source.Remote)
-	return remote
-}
-
 // publish prepares the documents that have changed, decides which of them are good, and publishes.
 func (p *publisher) publish(out *Loaded) {
 	known := make(map[string]served, len(p.served)) // copies, since results of earlier updates refer to the originals
