@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -118,9 +117,7 @@ func readLog(args ...string) (best logRun, err error) {
 			return best, fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
 		}
 		run := logRun{took: time.Since(began), processor: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
-		if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-			run.memory = float64(usage.Maxrss) * 1024
-		}
+		run.memory = peakMemory(cmd.ProcessState)
 		if best.took == 0 || run.took < best.took {
 			best = run
 		}

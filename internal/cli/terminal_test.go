@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -34,19 +33,6 @@ var canIsolate = sync.OnceValue(func() bool {
 	cmd.SysProcAttr = isolated()
 	return cmd.Run() == nil
 })
-
-// isolated starts a process in a network namespace, and in a user namespace so that no privileges are needed.
-func isolated() *syscall.SysProcAttr {
-	self := func(id int) []syscall.SysProcIDMap {
-		return []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
-	}
-	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
-	if os.Getuid() != 0 {
-		attr.Cloneflags |= syscall.CLONE_NEWUSER
-		attr.UidMappings, attr.GidMappings = self(os.Getuid()), self(os.Getgid())
-	}
-	return attr
-}
 
 // downloadModules fetches all modules of the repository. A terminal has no network, and a page may need modules that no
 // test has needed so far, such as those for other platforms.

@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -394,11 +393,9 @@ var slowKinds = []struct{ start, drip string }{
 // Others are served all the time, and memory stays in bounds.
 func TestManySlowClients(t *testing.T) {
 	clients := soak(t, "SIGNPOST_SOAK_SLOW")
-	var files syscall.Rlimit // package os has already raised the soft limit to the hard one
-	testkit.OK(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
-	if most := int(files.Cur) - 1000; clients > most {
+	if most := fileLimit(t) - 1000; clients > most {
 		clients = most
-		t.Logf("only %d clients: the limit of open files is %d", clients, files.Cur)
+		t.Logf("only %d clients: more files cannot be open", clients)
 	}
 	p, base := startLarge(t)
 	var connected, cut atomic.Int64

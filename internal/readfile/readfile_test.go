@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/iotest"
 
 	"signpost/internal/readfile"
+	"signpost/internal/testkit"
 )
 
 func TestLimit(t *testing.T) {
@@ -35,9 +35,7 @@ func TestLimit(t *testing.T) {
 	if _, err := readfile.Limit(filepath.Join(dir, "none"), 4); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Mkfifo(t, fifo)
 	for _, path := range []string{fifo, dir, "/dev/zero"} {
 		if text, err := readfile.Limit(path, 4); text != nil || err == nil || !strings.Contains(err.Error(), "not a regular file") || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %q, %v", path, text, err)
