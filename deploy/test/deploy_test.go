@@ -4,6 +4,7 @@ package deploy
 
 import (
 	"fmt"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -58,6 +59,10 @@ func startSignpost(t *testing.T, env []string, args ...string) (listen, admin st
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SIGNPOST_") })
 	cmd.Env = append(cmd.Env, append(env, "SIGNPOST_LISTEN="+listen, "SIGNPOST_ADMIN_LISTEN="+admin)...)
 	testkit.Start(t, admin, cmd)
+	testkit.Eventually(t, "signpost is ready", func() bool {
+		status, _ := get(t, "http://"+admin+"/readyz")
+		return status == http.StatusOK
+	})
 	return listen, admin
 }
 

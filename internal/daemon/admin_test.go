@@ -38,9 +38,9 @@ func TestMetrics(t *testing.T) {
 	path := filepath.Join(dir, "feeds.json")
 	testkit.Write(t, path, feeds("one", 3))
 	testkit.Write(t, filepath.Join(dir, "b.json"), strings.Replace(service("/b", "b", 1), "feeds", "b", 1))
-	p := startServe(t, dir, "--allowed-host", "*.example.com,127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--feature", "authentication")
+	p := startServe(t, dir, "--allowed-host", "*.example.com,127.0.0.1", "--trusted-proxy", "10.0.0.0/8", "--feature", "geo-restriction")
 	for name, want := range map[string]string{
-		"sources": "[" + dir + "]", "features": "[authentication]", "allowed_hosts": "[*.example.com 127.0.0.1]", "trusted_proxies": "[10.0.0.0/8]",
+		"sources": "[" + dir + "]", "features": "[geo-restriction]", "allowed_hosts": "[*.example.com 127.0.0.1]", "trusted_proxies": "[10.0.0.0/8]",
 		"public_host": "", "cors_origin": "*",
 	} {
 		if got := fmt.Sprint(p.logged("settings")[0][name]); got != want {

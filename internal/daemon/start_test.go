@@ -56,7 +56,7 @@ func TestStartWithBadDefinition(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	testkit.Write(t, filepath.Join(dir, "good.json"), service("/good", "one", 2))
-	testkit.Write(t, filepath.Join(dir, "typo.json"), `{"version": {}}`)
+	testkit.Write(t, filepath.Join(dir, "typo.json"), `{"base_path": "/typo", "version": {}}`)
 	p := startServe(t, dir)
 	if !p.serves(t, "/good"+manifestV1, "one") || p.metric(t, "signpost_last_reload_successful") != 0 || len(p.logged(rejected...)) != 1 {
 		t.Error("the good definition is not served, or the bad one is in neither metric nor log")

@@ -89,13 +89,12 @@ func TestFollowAddress(t *testing.T) {
 
 // A response that ends with its connection may have been cut off, so it counts only if a second one is the same.
 func TestResponseWithoutLength(t *testing.T) {
-	var bodies []string // of the responses to come
+	bodies := make(chan string, 2) // of the responses to come
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		testkit.OK(t, err)
 		defer conn.Close()
-		io.WriteString(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+bodies[0])
-		bodies = bodies[1:]
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+<-bodies)
 	}))
 	defer server.Close()
 	s := testkit.Must(Follow([]string{server.URL + "/feeds.yaml"}, Options{}))(t)[0].(*Remote)
@@ -105,12 +104,14 @@ func TestResponseWithoutLength(t *testing.T) {
 		{"al all", "all", "a second one is different"},
 		{"more more", "more", ""},
 	} {
-		bodies = strings.Fields(step.bodies)
+		for body := range strings.FieldsSeq(step.bodies) {
+			bodies <- body
+		}
 		s.Fetch(t.Context())
 		documents, _, err := s.Read()
 		switch {
 		case len(documents) != 1 || string(documents[0].Text) != step.want || len(bodies) > 0:
-			t.Errorf("%s: %+v, and %q not sent", step.bodies, documents, bodies)
+			t.Errorf("%s: %+v, and %d not sent", step.bodies, documents, len(bodies))
 		case (err != nil) != (step.failure != "") || err != nil && !strings.Contains(err.Error(), step.failure):
 			t.Errorf("%s: %v", step.bodies, err)
 		}
