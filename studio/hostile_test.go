@@ -92,11 +92,11 @@ document.querySelectorAll("main img, #app script, #controls b").length,
 	}
 }
 
-// checkOverflow reports content that is wider than the window.
+// checkOverflow reports content that is wider than the window. The lines of the map are clipped, and drawn a frame later.
 func (p *tab) checkOverflow(where string) {
 	p.t.Helper()
 	testkit.Equal(p.t, where+": wider than the window", p.eval(`[...document.querySelectorAll("body *")].filter((e) =>
-  e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && !e.closest("pre, .code"))
+  e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility() && !e.matches(".unseen, .unseen *, .skip, option") && !e.closest("pre, .code, .wires"))
 .map((e) => e.tagName + "#" + e.id + "." + e.className).slice(0, 8).join(" ")`), "")
 }
 
