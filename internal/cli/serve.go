@@ -135,7 +135,9 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	}
 	scheme, addr := d.Address()
 	if f.logFormat.value != "json" { // the JSON log says it, too
+		c.flush() // on a terminal, findings come first, then the addresses, and the log follows
 		c.printAddresses(scheme, addr, d.Routes(), args)
+		c.flush()
 	}
 	if d.AcceptsAnyHost() {
 		log.Warn("requests for any host are accepted, and manifests contain it: declare hosts, or set --allowed-host or --public-host to your own hosts")
@@ -150,8 +152,8 @@ func (c *CLI) unblock() *daemon.LogWriter {
 	results, others := daemon.NewLogWriter(stdout.Writer.(*results).Writer), daemon.NewLogWriter(stderr.Writer)
 	stdout.Writer, stderr.Writer = results, others
 	c.flush = func() {
-		results.Close()
-		others.Close()
+		others.Flush()
+		results.Flush()
 	}
 	return others
 }

@@ -10,30 +10,36 @@ import (
 // request, a reload or a shutdown. Lines beyond the queue are dropped and counted.
 type LogWriter struct {
 	w       io.Writer
-	lines   chan []byte
-	done    chan struct{}
+	queue   chan queued
 	dropped atomic.Int64
+}
+
+// queued is a line, or a mark whose channel is closed when all lines before it are written.
+type queued struct {
+	line []byte
+	mark chan struct{}
 }
 
 const (
 	// queuedLines is how many lines may wait: a burst of requests, at about 200 bytes each.
 	queuedLines = 4096
 
-	// lastLines is how long Close waits for the queue to be written.
-	lastLines = time.Second
+	// flushTimeout is how long Flush waits for the queue to be written.
+	flushTimeout = time.Second
 )
 
 // NewLogWriter returns a writer to w. Each call of its Write is a line.
 func NewLogWriter(w io.Writer) *LogWriter {
-	l := &LogWriter{w: w, lines: make(chan []byte, queuedLines), done: make(chan struct{})}
+	l := &LogWriter{w: w, queue: make(chan queued, queuedLines)}
 	go l.run()
 	return l
 }
 
 func (l *LogWriter) run() {
-	defer close(l.done)
-	for line := <-l.lines; line != nil; line = <-l.lines { // nil is from Close
-		if _, err := l.w.Write(line); err != nil {
+	for next := range l.queue {
+		if next.mark != nil {
+			close(next.mark)
+		} else if _, err := l.w.Write(next.line); err != nil {
 			l.dropped.Add(1)
 		}
 	}
@@ -42,7 +48,7 @@ func (l *LogWriter) run() {
 // Write queues a line. It never blocks and never fails.
 func (l *LogWriter) Write(line []byte) (int, error) {
 	select {
-	case l.lines <- append([]byte{}, line...): // the caller uses its buffer again
+	case l.queue <- queued{line: append([]byte{}, line...)}: // the caller uses its buffer again
 	default:
 		l.dropped.Add(1)
 	}
@@ -52,16 +58,16 @@ func (l *LogWriter) Write(line []byte) (int, error) {
 // Dropped returns the number of lines that were dropped, or could not be written.
 func (l *LogWriter) Dropped() int64 { return l.dropped.Load() }
 
-// Close writes the queued lines, as far as that is possible within a second. Lines that are written later are lost.
-func (l *LogWriter) Close() {
-	timeout := time.After(lastLines)
+// Flush waits until the queued lines are written, as far as that is possible within a second.
+func (l *LogWriter) Flush() {
+	mark, timeout := make(chan struct{}), time.After(flushTimeout)
 	select {
-	case l.lines <- nil:
+	case l.queue <- queued{mark: mark}:
 	case <-timeout:
 		return
 	}
 	select {
-	case <-l.done:
+	case <-mark:
 	case <-timeout:
 	}
 }
