@@ -196,8 +196,11 @@ func (im *importer) manifests(documents []given, opts adopt.Options) error {
 	for _, line := range slices.Concat(result.LeftOut, result.Notes) {
 		printf(im.Stderr, "%s\n", line)
 	}
-	printf(im.Stderr, "%s from %s: the definition gives the same manifests\n",
-		spell.Count(result.Endpoints, "endpoint"), spell.Count(len(sources), "manifest"))
+	proven := "the definition gives the same manifests"
+	if len(result.LeftOut) > 0 {
+		proven += ", apart from what is left out"
+	}
+	printf(im.Stderr, "%s from %s: %s\n", spell.Count(result.Endpoints, "endpoint"), spell.Count(len(sources), "manifest"), proven)
 	if _, err := im.Stdout.Write(result.Definition); err != nil {
 		return err
 	}
