@@ -124,7 +124,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 	if c.project, err = openProject(); err != nil {
 		return opts, err
 	}
-	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, &definition.File{Name: u.String()})
+	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, u.String())
 	if err != nil {
 		return opts, err
 	}

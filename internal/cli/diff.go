@@ -202,7 +202,7 @@ type diffSide struct {
 
 // readSide reads OLD or NEW, and prints what is wrong in it. An export may lack fields.
 func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string, export bool) (*diffSide, error) {
-	services, err := c.openServices(ctx, reader, []string{arg})
+	services, err := c.readAlone(ctx, reader, arg)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	if err != nil {
 		return nil, nil, err
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered, filesOf(slices.Concat(old.services, new.services))...)
+	registered, err := c.readRegistered(ctx, reader, f.registered, serviceNames(slices.Concat(old.services, new.services))...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -70,8 +70,8 @@ func fromDefinitions(names func(*definition.File) []string) cobra.CompletionFunc
 				continue
 			}
 			documents, _ := new(source.Reader).Read(cmd.Context(), arg)
-			for _, f := range source.ParseDefinitions(documents, definition.Options{}) {
-				all = append(all, names(f)...)
+			for _, d := range documents {
+				all = append(all, names(d.Parse())...)
 			}
 		}
 		slices.Sort(all)

@@ -174,12 +174,9 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 		return nil, nil, err
 	}
 	var errors []signpost.Finding
-	for _, file := range s.Files {
-		if file.Role == workspace.Judged {
-			service := file.Service()
-			services = append(services, service)
-			errors = append(errors, c.reportErrors(service)...)
-		}
+	services = judgedServices(s)
+	for _, service := range services {
+		errors = append(errors, c.reportErrors(service)...)
 	}
 	if len(errors) > 0 {
 		return nil, nil, fmt.Errorf("%s cannot be read: %s", errors[0].File, spell.Count(len(errors), "error"))

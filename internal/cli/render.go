@@ -18,6 +18,7 @@ import (
 	"signpost/host"
 	"signpost/internal/routes"
 	"signpost/internal/source"
+	"signpost/internal/workspace"
 )
 
 // renderFlags holds the flags of render.
@@ -116,21 +117,16 @@ func hostsOf(file *definition.File, given []string) []string {
 
 // render prints the manifest of a version of a definition.
 func (c *CLI) render(ctx context.Context, path string, hosts []string, f renderFlags) error {
-	document, err := c.reader().ReadOne(ctx, path)
+	files, templates, err := c.compile(ctx, []string{path}, f)
 	if err != nil {
 		return err
 	}
-	file := definition.Options{Features: f.features}.Parse(document.Name, document.Text)
-	all, err := c.compile([]*definition.File{file}, f.features)
-	if err != nil {
-		return err
-	}
-	versions := file.Versions()
+	file, versions := files[0], files[0].Versions()
 	version := cmp.Or(f.version, versions[0])
 	if f.version == "" && len(versions) > 1 {
 		printf(c.Stderr, "printed %s; %s also has %s: choose with --api-version\n", version, file.Name, strings.Join(versions[1:], ", "))
 	}
-	t, ok := all[0][version]
+	t, ok := templates[0][version]
 	if !ok {
 		return usageErrorf("--api-version: %s has no version %q, only %s", file.Name, version, strings.Join(versions, ", "))
 	}
@@ -157,36 +153,41 @@ func (c *CLI) render(ctx context.Context, path string, hosts []string, f renderF
 	return err
 }
 
-// compile returns the templates of definitions, parsed with the features, by version. If any has errors, it prints all
-// findings.
-func (c *CLI) compile(files []*definition.File, features []string) ([]map[string]*signpost.Template, error) {
-	if findings := definition.Lint(files...); hasErrors(findings) {
+// compile reads definitions and returns them with their templates, by version. If any has errors, it prints all findings.
+func (c *CLI) compile(ctx context.Context, args []string, f renderFlags) (files []*definition.File, all []map[string]*signpost.Template, err error) {
+	if c.project, err = openProject(); err != nil {
+		return nil, nil, err
+	}
+	opts := workspace.Options{Definition: definition.Options{Features: f.features}}
+	s, err := c.read(ctx, c.reader(), opts, workspace.Arguments{Judged: args})
+	if err != nil {
+		return nil, nil, err
+	}
+	files = s.Definitions(workspace.Judged)
+	if f.all == "" && len(files) > 1 {
+		return nil, nil, usageErrorf("%q holds %d definitions: name one of them, such as %s", args[0], len(files), files[0].Name)
+	}
+	if findings := s.Findings(); hasErrors(findings) {
 		printFindings(c.Stderr, files, findings)
-		return nil, errFindings
+		return nil, nil, errFindings
 	}
-	if err := checkFeatures("--feature", files, features); err != nil {
-		return nil, err
+	if err := checkFeatures("--feature", files, f.features); err != nil {
+		return nil, nil, err
 	}
-	var all []map[string]*signpost.Template
 	for _, file := range files {
 		templates, err := file.Compile(nil)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, templates)
 	}
-	return all, nil
+	return files, all, nil
 }
 
 // renderAll writes the manifests of all definitions for all hosts. It writes nothing unless all of them can be
 // rendered.
 func (c *CLI) renderAll(ctx context.Context, args, hosts []string, f renderFlags) error {
-	documents, err := c.reader().Read(ctx, args...)
-	if err != nil {
-		return err
-	}
-	files := source.ParseDefinitions(documents, definition.Options{Features: f.features})
-	templates, err := c.compile(files, f.features)
+	files, templates, err := c.compile(ctx, args, f)
 	if err != nil {
 		return err
 	}

@@ -12,54 +12,79 @@ import (
 	"signpost/internal/workspace"
 )
 
-// openServices reads the definitions or served manifests that the arguments name, except for those that the command is
-// already about: a directory may contain them.
-func (c *CLI) openServices(ctx context.Context, reader *source.Reader, args []string, about ...*definition.File) ([]*source.Service, error) {
-	documents, err := reader.Read(ctx, args...)
+// read reads what the arguments of a command name. Definitions are read with what the project says about them.
+func (c *CLI) read(ctx context.Context, reader *source.Reader, opts workspace.Options, args workspace.Arguments) (*workspace.Snapshot, error) {
+	opts.Definition = c.project.Options(opts.Definition)
+	return workspace.Read(ctx, reader, opts, args)
+}
+
+// readAlone reads definitions or manifests without anything else that the project has.
+func (c *CLI) readAlone(ctx context.Context, reader *source.Reader, args ...string) ([]*source.Service, error) {
+	s, err := c.read(ctx, reader, workspace.Options{Manifests: true}, workspace.Arguments{Judged: args})
 	if err != nil {
 		return nil, err
 	}
-	skip := make(map[string]bool)
-	for _, f := range about {
-		skip[source.Document{Name: f.Name}.ID()] = true
-	}
-	var services []*source.Service
-	for _, d := range documents {
-		switch {
-		case skip[d.ID()]:
-		case d.Manifest():
-			services = append(services, source.NewService(d))
-		default:
-			file := c.project.Options(definition.Options{}).Parse(d.Name, d.Text)
-			services = append(services, source.ServiceOf(d, file))
-		}
-	}
-	return services, nil
+	return judgedServices(s), nil
 }
 
 // readTogether reads what a command is about, the sources or else the definitions of the project, and whatever else is
 // registered in the studio: the other definitions of the project, as far as they can be read, and what --registered and the
 // project name.
-func (c *CLI) readTogether(ctx context.Context, reader *source.Reader, opts workspace.Options, sources, registered []string) (s *workspace.Snapshot, besides []*source.Service, err error) {
-	opts.Definition = c.project.Options(opts.Definition)
-	s, err = workspace.Read(ctx, reader, opts, workspace.Arguments{Judged: sources, Registered: registered, Project: c.project})
+func (c *CLI) readTogether(
+	ctx context.Context, reader *source.Reader, opts workspace.Options, sources, registered []string,
+) (s *workspace.Snapshot, besides []*source.Service, err error) {
+	s, err = c.read(ctx, reader, opts, workspace.Arguments{Judged: sources, Registered: registered, Project: c.project})
 	if err != nil {
 		return nil, nil, err
 	}
+	besides, err = c.besides(s)
+	return s, besides, err
+}
+
+// readRegistered reads whatever else is registered in the studio, by --registered or the project, except for what the
+// command is already about: a directory may contain it.
+func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...string) ([]*source.Service, error) {
+	others := workspace.Project{Path: c.project.Path, Registered: c.project.Registered}
+	args := workspace.Arguments{Registered: sources, Project: others, Others: true}
+	s, err := c.read(ctx, reader, workspace.Options{}, args)
+	if err != nil {
+		return nil, err
+	}
+	return c.besides(s, about...)
+}
+
+// judgedServices returns what a snapshot is about.
+func judgedServices(s *workspace.Snapshot) []*source.Service {
+	var services []*source.Service
 	for _, f := range s.Files {
-		if f.Role == workspace.Judged || f.Definition == nil {
+		if f.Role == workspace.Judged && f.Definition != nil {
+			services = append(services, f.Service())
+		}
+	}
+	return services
+}
+
+// besides returns everything else in a snapshot, with the features that each service enables, except for some names.
+func (c *CLI) besides(s *workspace.Snapshot, about ...string) ([]*source.Service, error) {
+	skip := make(map[string]bool)
+	for _, name := range about {
+		skip[source.Document{Name: name}.ID()] = true
+	}
+	var services []*source.Service
+	for _, f := range s.Files {
+		if f.Role == workspace.Judged || f.Definition == nil || skip[f.ID()] {
 			continue
 		}
 		service := f.Service()
 		if f.Role == workspace.Registered {
 			if err := c.checkRegistered(service); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 		service.Load(nil)
-		besides = append(besides, service)
+		services = append(services, service)
 	}
-	return s, besides, nil
+	return services, nil
 }
 
 // checkRegistered prints what is wrong in a service that is registered besides. Errors in it are an error here, because such
@@ -97,28 +122,20 @@ func filesOf(services []*source.Service) []*definition.File {
 	return files
 }
 
+// serviceNames returns the names of services.
+func serviceNames(services []*source.Service) []string {
+	var names []string
+	for _, s := range services {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // reportErrors prints what is wrong in services that are used together, and returns the errors among that.
 func (c *CLI) reportErrors(services ...*source.Service) []signpost.Finding {
 	errors, foreign := source.Errors(services...)
 	printFindings(c.Stderr, filesOf(services), slices.Concat(errors, foreign))
 	return errors
-}
-
-// readRegistered reads the sources of --registered and of the project: whatever else is registered in the studio. The
-// services are loaded with the features that they enable.
-func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...*definition.File) ([]*source.Service, error) {
-	reader.Manifests, reader.Patterns = true, true
-	services, err := c.openServices(ctx, reader, slices.Concat(c.project.Registered, sources), about...)
-	if err != nil {
-		return nil, fmt.Errorf("--registered: %w", err)
-	}
-	for _, s := range services {
-		if err := c.checkRegistered(s); err != nil {
-			return nil, err
-		}
-		s.Load(nil)
-	}
-	return services, nil
 }
 
 // serveAll resolves services for a host, and says which ones have no manifest for it.

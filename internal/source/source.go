@@ -16,12 +16,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/opencontainers/go-digest"
-	"golang.org/x/sync/errgroup"
 
 	"signpost/client"
 	"signpost/definition"
@@ -80,21 +78,6 @@ func (d Document) Parse() *definition.File {
 		return definition.ParseManifest(d.Name, d.Text)
 	}
 	return definition.Parse(d.Name, d.Text)
-}
-
-// ParseDefinitions parses the documents as definitions, on all cores.
-func ParseDefinitions(documents []Document, opts definition.Options) []*definition.File {
-	files := make([]*definition.File, len(documents))
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, d := range documents {
-		group.Go(func() error {
-			files[i] = opts.Parse(d.Name, d.Text)
-			return nil
-		})
-	}
-	group.Wait()
-	return files
 }
 
 // ArgumentError reports an argument that cannot name a source, regardless of what exists.
