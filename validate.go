@@ -81,7 +81,8 @@ type validator struct {
 
 func (v *validator) add(rule, hint string, path Path, format string, args ...any) *Finding {
 	v.findings = append(v.findings, Finding{
-		Rule: rule, Severity: SeverityError, Message: fmt.Sprintf(format, args...), Hint: hint, Path: v.in.then(path...),
+		Rule: rule, Severity: SeverityError, Path: v.in.then(path...),
+		Message: spell.Shorten(fmt.Sprintf(format, args...)), Hint: spell.Shorten(hint),
 	})
 	return &v.findings[len(v.findings)-1]
 }

@@ -98,7 +98,7 @@ func (d *decoder) checkAllowances() {
 		if d.used[a.at] || slices.Contains(togetherRules, a.rule) || known && failed { // it may allow something once the errors are fixed
 			continue
 		}
-		f := d.report(unusedAllow(a.rule), a.at)
+		f := unusedAllow(a.rule)
 		switch {
 		case known:
 		case isRule(a.rule):
@@ -109,5 +109,6 @@ func (d *decoder) checkAllowances() {
 				f.Hint, f.Fix = fmt.Sprintf("did you mean %q?", near), d.replacement(a.at, near)
 			}
 		}
+		d.report(f, a.at)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -93,6 +94,7 @@ const maxFindings = 1000
 
 // report adds a finding, with its position in the file, and returns it.
 func (d *decoder) report(f signpost.Finding, at *tree.Node) *signpost.Finding {
+	f.Message, f.Hint = spell.Shorten(f.Message), spell.Shorten(f.Hint)
 	if f.Path == nil && d.served && d.within.Key != nil { // signpost check reports it instead of the line
 		f.Path = signpost.Path{signpost.Field(d.within.Key.Text)}
 	}

@@ -533,7 +533,8 @@ func (o *overlapChecker) report(number int, rule, hint, format string, args ...a
 	}
 	o.count++
 	o.found[number] = append(o.found[number], signpost.Finding{
-		Rule: rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
+		Rule: rule, Severity: signpost.SeverityWarning,
+		Message: spell.Shorten(fmt.Sprintf(format, args...)), Hint: spell.Shorten(hint),
 		Path: signpost.Path{signpost.Field(o.endpoints[number].URL)},
 	})
 }

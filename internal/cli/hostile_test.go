@@ -89,6 +89,42 @@ func TestHostileInput(t *testing.T) {
 	}
 }
 
+// TestLongMessages lints definitions with texts of 100 kB in many places: every line of the output stays short.
+func TestLongMessages(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("long", 25_000)
+	endpoint := func(url, more string) string {
+		return fmt.Sprintf("\n      %q:\n        name: F\n        method: get\n        mime_type: application/json\n        %s", url, more)
+	}
+	own := "https://{{host}}/v1/" + long
+	for _, endpoints := range []string{
+		endpoint(own+"/{{x", ""),
+		endpoint(own, "") + endpoint(own, ""),
+		endpoint(own, "context_obj: [{key: k, type: ctx}]") + endpoint(own+"/{{id}}", "context_obj: []"),
+		endpoint("http://a.example/"+long+"?x=1", "method: "+strings.ToUpper(long)),
+		endpoint("https://"+long+"/v1/f", long+": 1"),
+		endpoint("https://a.example/v2/"+long+"/:id/", "context_obj: [{key: "+long+", type: "+long+"}, {key: "+long+", type: ctx}]"),
+		endpoint(own, fmt.Sprintf("modifiers: [{kind: select, id: %[1]s, name: '%[1]s ', key: '%[1]s &', label: L, defaultValue: %[1]s, options: [{value: x%[1]s, label: O}]}]", long)),
+		endpoint(own, "modifiers: ["+long+"]") + "\nenable: [" + long + "]\nhosts: [" + long + "]\nbase_path: /a" + long + "/v1",
+		endpoint(own, "allow: {"+long+": "+long+"}") + "\nfeatures: {" + long + ": {urls: ['/" + long + "'], context_obj: []}}",
+		endpoint(own, "mime_type: ["+long),
+	} {
+		file := filepath.Join(t.TempDir(), "feeds.yaml")
+		testkit.Write(t, file, "versions:\n  v1:\n    endpoints:"+endpoints+"\n")
+		for _, format := range []string{"text", "json", "github", "gitlab"} {
+			out, errs, code := runCLI("lint", "--strict", "--format", format, file)
+			for line := range strings.Lines(out + errs) {
+				if len(line) > 1000 && !strings.HasPrefix(strings.TrimSpace(line), `"text": "`) {
+					t.Errorf("%s has a line of %d bytes: %.300s", format, len(line), line)
+				}
+			}
+			if code != exitFindings {
+				t.Errorf("%.100s: exit status %d", endpoints, code)
+			}
+		}
+	}
+}
+
 // cost runs the program and returns its peak of resident memory in MB and its CPU time.
 func cost(t *testing.T, args ...string) (memory int, cpu time.Duration) {
 	t.Helper()

@@ -18,6 +18,28 @@ func Quoted(values []string) string {
 	return strings.Join(quoted, ", ")
 }
 
+// maxWord and maxMessage limit what a message quotes and its length, in bytes: a URL may have a megabyte.
+const maxWord, maxMessage = 200, 800
+
+// Shorten returns a message whose words, and then all of it, have lost their middle if they are too long.
+func Shorten(message string) string {
+	if len(message) <= maxWord {
+		return message
+	}
+	words := strings.SplitAfter(message, " ")
+	for i, word := range words {
+		words[i] = cut(word, maxWord)
+	}
+	return cut(strings.Join(words, ""), maxMessage)
+}
+
+func cut(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n/2], "") + "…" + strings.ToValidUTF8(text[len(text)-n/2:], "")
+}
+
 // Count returns "1 error", "2 errors" and so on.
 func Count(n int, word string) string {
 	if n == 1 {

@@ -120,7 +120,8 @@ type checker struct {
 // warn adds a finding of the current rule about the endpoint, or about a part of it.
 func (c *checker) warn(hint string, part signpost.Path, format string, args ...any) {
 	c.findings = append(c.findings, signpost.Finding{
-		Rule: c.rule, Severity: signpost.SeverityWarning, Message: fmt.Sprintf(format, args...), Hint: hint,
+		Rule: c.rule, Severity: signpost.SeverityWarning,
+		Message: spell.Shorten(fmt.Sprintf(format, args...)), Hint: spell.Shorten(hint),
 		Path: slices.Concat(c.path, part),
 	})
 }
