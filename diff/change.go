@@ -23,9 +23,6 @@ type Change struct {
 	// Host is the host on which the change happens. It is empty if that does not depend on the host.
 	Host string `json:"host,omitempty"`
 
-	// Written is Endpoint as its definition has it, with {{host}}.
-	Written string `json:"-"`
-
 	Message string `json:"message"`
 
 	// Old and New hold the values before and after, as they appear in the manifest: a string, an option, a whole

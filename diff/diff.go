@@ -78,8 +78,6 @@ type slot struct {
 	known    string // the version, or what the URLs say about it
 	declared signpost.Hosts
 	hosts    []string // for which it is rendered
-
-	parts map[string]*slot // in an export: what the endpoints of new, as rendered, are of
 }
 
 // differ collects changes and labels each with the current service, version and endpoint.
@@ -351,17 +349,12 @@ func (d *differ) add(rule string, at subject, old, new any, format string, args 
 // tell reports a change.
 func (d *differ) tell(level Level, rule string, at subject, old, new any, format string, args ...any) {
 	c := Change{
-		Rule: rule, Level: level, Service: d.service, Endpoint: d.show(d.endpoint), Written: cmp.Or(d.written[d.endpoint], d.endpoint),
+		Rule: rule, Level: level, Service: d.service, Endpoint: d.show(d.endpoint),
 		Message: at.prefix + fmt.Sprintf(format, args...) + at.remark, Old: old, New: new,
 	}
 	version := ""
 	if d.slot != nil {
 		c.Service, c.Version, version = d.slot.service, d.slot.version, d.slot.known
-		if of := d.slot.parts[d.endpoint]; of != nil {
-			c.Service, c.Version, version = of.service, of.version, of.version
-		} else if d.slot.parts != nil {
-			version = versionIn(slices.Values([]string{d.endpoint}))
-		}
 	}
 	c.Host = at.host
 	if d.rendered {

@@ -10,7 +10,7 @@ import (
 
 // planExport compares what a studio has on the hosts of the new services with all versions of them at once. Everything else
 // that the studio has counts as registered besides.
-func (d *differ) planExport(p *plan, olds, news []signpost.Service, name func(*signpost.Service) string) error {
+func (d *differ) planExport(p *plan, olds, news []signpost.Service) error {
 	var hosts signpost.Hosts
 	for _, s := range news {
 		if len(s.Hosts) == 0 {
@@ -18,91 +18,100 @@ func (d *differ) planExport(p *plan, olds, news []signpost.Service, name func(*s
 		}
 		hosts = append(hosts, s.Hosts...)
 	}
-	var all []signpost.Endpoint
-	names := slices.Compact(hosts.Exact())
+	var studio []signpost.Endpoint
 	for _, s := range olds {
 		for _, v := range s.Versions {
-			all = append(all, v.Manifest.Endpoints...)
+			studio = append(studio, v.Manifest.Endpoints...)
 		}
 	}
-	for _, e := range all {
+	names := slices.Compact(hosts.Exact())
+	for _, e := range studio {
 		if host := hostname(e.URL); hosts.Has(host) && !slices.Contains(names, host) {
 			names = append(names, host)
 		}
 	}
-	owned := make(map[string]bool) // hosts that are compared
-	for _, host := range names {
-		c := exportOn(host, all, news, name)
-		if len(c.slots[0].old.Manifest.Endpoints) == 0 && (host != names[len(names)-1] || len(p.comparisons) > 0) {
-			continue // nobody has registered it there
-		}
-		p.comparisons = append(p.comparisons, c)
-		p.before, p.after = append(p.before, c.slots[0]), append(p.after, c.slots[0])
-		for _, own := range c.slots[0].ownHosts() {
-			owned[own] = true
+	p.host, p.rendered = names[0], true
+	for i, host := range names {
+		c, rest := d.exportOn(host, studio, news, p.name)
+		isLast := i == len(names)-1 && len(p.comparisons) == 0
+		if len(rest) < len(studio) || isLast { // else nobody has registered it there
+			p.comparisons = append(p.comparisons, c)
+			studio = rest
 		}
 	}
-	p.host, p.rendered = names[0], true
-
-	rest := slices.DeleteFunc(all, func(e signpost.Endpoint) bool { return owned[hostname(e.URL)] })
-	others := &signpost.Version{Manifest: signpost.Manifest{Endpoints: rest}}
-	at := &slot{besides: true, pair: pair[signpost.Version]{others, others}, hosts: []string{standIn}}
-	p.before, p.after = append(p.before, at), append(p.after, at)
+	others := &signpost.Version{Manifest: signpost.Manifest{Endpoints: studio}}
+	last := p.comparisons[len(p.comparisons)-1]
+	last.slots = append(last.slots, &slot{besides: true, hosts: []string{standIn}, pair: pair[signpost.Version]{others, others}})
 	for i := range news {
-		for j := range news[i].Versions {
-			v := thirdParties(news[i].Versions[j], news[i].Hosts)
-			foreign := &slot{service: name(&news[i]), version: v.Name, besides: true, pair: pair[signpost.Version]{nil, &v}, hosts: []string{standIn}}
-			p.comparisons[0].slots = append(p.comparisons[0].slots, foreign)
-			p.after = append(p.after, foreign)
+		for _, v := range news[i].Versions {
+			v.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(v.Manifest.Endpoints), func(e signpost.Endpoint) bool {
+				u := signpost.CutURL(e.URL)
+				return u.HasHostPlaceholder() || hosts.Has(u.Hostname())
+			})
+			last.slots = append(last.slots, &slot{service: p.name(&news[i]), version: v.Name, besides: true,
+				hosts: []string{standIn}, pair: pair[signpost.Version]{new: &v}})
 		}
 	}
 	return nil
 }
 
-// thirdParties returns a version with the endpoints that are on hosts of others only.
-func thirdParties(v signpost.Version, hosts signpost.Hosts) signpost.Version {
-	v.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(v.Manifest.Endpoints), func(e signpost.Endpoint) bool {
-		u := signpost.CutURL(e.URL)
-		return u.HasHostPlaceholder() || hosts.Has(u.Hostname())
-	})
-	return v
-}
-
-// exportOn compares the endpoints that a studio has on one host with those of all services that declare it.
-func exportOn(host string, all []signpost.Endpoint, services []signpost.Service, name func(*signpost.Service) string) *comparison {
-	at := &slot{hosts: []string{host}, parts: make(map[string]*slot)}
-	at.old, at.new = &signpost.Version{}, &signpost.Version{}
+// exportOn compares the endpoints that a studio has on one host with those of all services that declare it. It returns the
+// other endpoints of the studio: those of other hosts, and those that something has which is registered besides.
+func (d *differ) exportOn(host string, studio []signpost.Endpoint, services []signpost.Service,
+	name func(*signpost.Service) string) (c *comparison, rest []signpost.Endpoint) {
+	manifest := &signpost.Service{Served: true}
+	c = &comparison{pair: pair[signpost.Service]{manifest, manifest}, hosts: []string{host}}
+	add := func(service, version, known string) *slot {
+		at := &slot{service: service, version: version, known: known, hosts: c.hosts}
+		at.old, at.new = &signpost.Version{}, &signpost.Version{}
+		c.slots = append(c.slots, at)
+		return at
+	}
+	has := make(map[string]*slot)      // by URL
+	own := map[string]bool{host: true} // the host, and those of which it is a part
 	for i := range services {
 		s := &services[i]
+		if !s.Hosts.Has(host) {
+			continue
+		}
 		for _, v := range s.Versions {
+			at := add(name(s), v.Name, v.Name)
 			for _, e := range v.Manifest.Endpoints {
-				url := fill(e.URL, host)
-				own := hostname(url) == host || signpost.CutURL(e.URL).HasHostPlaceholder()
-				if own && s.Hosts.Has(host) && at.parts[url] == nil {
-					at.parts[url] = &slot{service: name(s), version: v.Name}
-					at.new.Manifest.Endpoints = append(at.new.Manifest.Endpoints, e)
+				url := canonical(fill(e.URL, host))
+				if has[url] != nil || hostname(url) != host && !signpost.CutURL(e.URL).HasHostPlaceholder() {
+					continue
 				}
+				has[url], own[hostname(url)] = at, true
+				at.new.Manifest.Endpoints = append(at.new.Manifest.Endpoints, e)
 			}
 		}
 	}
-	own := at.ownHosts()
-	for _, e := range all {
-		if slices.Contains(own, hostname(e.URL)) {
-			at.old.Manifest.Endpoints = append(at.old.Manifest.Endpoints, e)
+	besides := make(map[string]bool)
+	for _, v := range d.Registered {
+		for _, e := range v.Manifest.Endpoints {
+			if len(v.Hosts) == 0 || v.Hosts.Has(host) {
+				besides[canonical(fill(e.URL, host))] = true
+			}
 		}
 	}
-	return &comparison{pair: pair[signpost.Service]{&signpost.Service{Served: true}, &signpost.Service{Served: true}}, slots: []*slot{at}, hosts: at.hosts}
-}
-
-// ownHosts returns the host of a slot, and those of which it is only a part.
-func (s *slot) ownHosts() []string {
-	own := slices.Clone(s.hosts)
-	for url := range s.parts {
-		if host := hostname(url); !slices.Contains(own, host) {
-			own = append(own, host)
+	gone := make(map[string]*slot) // by the version in the URL
+	for _, e := range studio {
+		url := canonical(e.URL)
+		at := has[url]
+		if at == nil && (besides[url] || !own[hostname(url)]) {
+			rest = append(rest, e)
+			continue
 		}
+		if at == nil {
+			version := versionIn(&signpost.Version{Manifest: signpost.Manifest{Endpoints: []signpost.Endpoint{e}}})
+			if gone[version] == nil {
+				gone[version] = add("", "", version)
+			}
+			at = gone[version]
+		}
+		at.old.Manifest.Endpoints = append(at.old.Manifest.Endpoints, e)
 	}
-	return own
+	return c, rest
 }
 
 // hostname returns the host of a URL in lower case.
@@ -110,7 +119,9 @@ func hostname(url string) string { return strings.ToLower(signpost.CutURL(url).H
 
 // fillIn completes an endpoint of an export with what it does not say, so that this is not compared.
 func fillIn(old *signpost.Endpoint, new signpost.Endpoint) {
-	old.Name, old.Method, old.MIMEType = cmp.Or(old.Name, new.Name), cmp.Or(old.Method, new.Method), cmp.Or(old.MIMEType, new.MIMEType)
+	old.Name = cmp.Or(old.Name, new.Name)
+	old.Method = cmp.Or(old.Method, new.Method)
+	old.MIMEType = cmp.Or(old.MIMEType, new.MIMEType)
 	if old.Modifiers == nil {
 		old.Modifiers = new.Modifiers
 	}

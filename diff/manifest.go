@@ -3,7 +3,6 @@ package diff
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -39,7 +38,9 @@ func isRendered(s *signpost.Service) bool {
 // mixed returns the manifest if one side is a manifest and the other side is not, and the services of the other side. A
 // manifest that was stored with {{host}} counts as a definition beside one without.
 func mixed(olds, news []signpost.Service) (manifest *signpost.Service, others []signpost.Service) {
-	single := func(services []signpost.Service) bool { return len(services) == 1 && services[0].Served }
+	single := func(services []signpost.Service) bool {
+		return len(services) == 1 && services[0].Served && len(services[0].Versions) > 0
+	}
 	old, new := single(olds), single(news)
 	if old && new {
 		old, new = isRendered(&olds[0]), isRendered(&news[0])
@@ -53,54 +54,45 @@ func mixed(olds, news []signpost.Service) (manifest *signpost.Service, others []
 	return nil, nil
 }
 
-// planManifest compares a manifest with the version of a service that it is of. Everything else counts as registered.
-func (d *differ) planManifest(p *plan, manifest *signpost.Service, services []signpost.Service, isOld bool, name func(*signpost.Service) string) error {
+// planManifest compares a manifest with the version of a service that it is of. Everything else counts as registered: after
+// the change if the manifest is the old state, and otherwise before and after, because nothing tells that it has changed.
+func (d *differ) planManifest(p *plan, manifest *signpost.Service, services []signpost.Service, isOld bool) error {
 	of, err := d.locate(p, manifest, services)
 	if err != nil {
 		return err
 	}
-	c := &comparison{name: name(of), pair: pair[signpost.Service]{of, manifest}}
+	c := &comparison{name: p.name(of), pair: pair[signpost.Service]{of, manifest}}
 	if isOld {
 		c.pair = pair[signpost.Service]{manifest, of}
 	}
 	c.pairVersions()
 	isThis := func(at *slot) bool { return at.old != nil && at.new != nil }
-	found := slices.ContainsFunc(c.slots, isThis)
-	d.noteManifest(p, manifest, of, len(services) > 1, found)
+	found := slices.ContainsFunc(c.slots, isThis) // else other versions are reported as such
 	for _, at := range c.slots {
 		at.besides = found && !isThis(at)
+		if at.besides && !isOld {
+			at.new = at.old
+		}
 		if p.host != "" {
 			at.hosts = []string{p.host}
 		}
 	}
 	for i := range services {
-		if s := &services[i]; s != of {
-			for j := range s.Versions {
-				at := &slot{service: name(s), version: s.Versions[j].Name, besides: true, declared: s.Hosts}
-				if at.new = &s.Versions[j]; !isOld {
-					at.old, at.new = at.new, nil
-				}
-				c.slots = append(c.slots, at)
+		s := &services[i]
+		if s == of {
+			continue
+		}
+		for j := range s.Versions {
+			v := &s.Versions[j]
+			at := &slot{service: p.name(s), version: v.Name, besides: true, declared: s.Hosts, pair: pair[signpost.Version]{v, v}}
+			if isOld {
+				at.old = nil
 			}
+			c.slots = append(c.slots, at)
 		}
 	}
 	p.comparisons = []*comparison{c}
-	if isOld {
-		p.before, p.after = p.inOrder([]signpost.Service{*manifest}, oldState), p.inOrder(services, newState)
-		return nil
-	}
-	p.before = p.inOrder(services, oldState)
-	for _, at := range p.before {
-		if at.besides {
-			at.new = at.old // nothing tells that it has changed
-		}
-	}
-	p.after = slices.DeleteFunc(slices.Clone(p.before), func(at *slot) bool { return at.new == nil })
-	for _, at := range c.slots {
-		if at.old == nil {
-			p.after = append(p.after, at)
-		}
-	}
+	d.noteManifest(p, manifest, of, len(services) > 1, found)
 	return nil
 }
 
@@ -120,8 +112,8 @@ func (d *differ) noteManifest(p *plan, manifest, of *signpost.Service, several, 
 		d.Note(fmt.Sprintf("%s is the manifest of one version: only %s of %s is compared", name, manifest.Versions[0].Name, other))
 	}
 	if base := manifest.BasePath; base != "" && of.BasePath != "" && of.BasePath != "/" && of.BasePath != base {
-		d.Note(fmt.Sprintf("%s has the base path %s and %s has %s: if no proxy maps one to the other, the address of the manifest changes",
-			name, base, other, of.BasePath))
+		d.Note(fmt.Sprintf("%s has the base path %s and %s has %s: "+
+			"if no proxy maps one to the other, the address of the manifest changes", name, base, other, of.BasePath))
 	}
 }
 
@@ -134,7 +126,8 @@ func (d *differ) locate(p *plan, manifest *signpost.Service, services []signpost
 			fits = []*signpost.Service{s}
 			break
 		}
-		if host, err := d.hostOf(manifest, s); manifest.BasePath == "" && err == nil && common(manifest, s.Versions, host) > 0 {
+		host, err := d.hostOf(manifest, s)
+		if manifest.BasePath == "" && err == nil && common(manifest, s.Versions, host) > 0 {
 			fits = append(fits, s)
 		}
 	}
@@ -145,31 +138,51 @@ func (d *differ) locate(p *plan, manifest *signpost.Service, services []signpost
 	default:
 		return nil, &UndecidedError{UndecidedService, "nothing tells which service the manifest is of"}
 	}
-	of := fits[0]
-	host, err := d.hostOf(manifest, of)
-	if err != nil {
+	var err error
+	if p.host, err = d.hostOf(manifest, fits[0]); err != nil {
 		return nil, err
 	}
-	p.host = host
-	manifest.Versions = slices.Clone(manifest.Versions)
-	if len(manifest.Versions) != 1 || manifest.Versions[0].Name != "" || len(of.Versions) == 0 {
-		return of, nil
+	if len(manifest.Versions) == 1 && manifest.Versions[0].Name == "" && len(fits[0].Versions) > 0 {
+		name, decided := versionOf(manifest, fits[0], p.host)
+		if !decided {
+			return nil, &UndecidedError{UndecidedVersion, "nothing tells which version the manifest is of"}
+		}
+		manifest.Versions[0].Name = name
 	}
-	best, count, tie := 0, 0, false
-	for i := range of.Versions {
-		n := common(manifest, of.Versions[i:i+1], host)
-		switch {
-		case n > count:
-			best, count, tie = i, n, false
-		case n == count && i > 0:
-			tie = true
+	return fits[0], nil
+}
+
+// versionOf returns the version of a service that a manifest is of: the one with the most URLs of it or, if none has any, the
+// one that its own URLs name. It returns false if neither decides.
+func versionOf(manifest, of *signpost.Service, host string) (name string, decided bool) {
+	own := *manifest // partners' URLs can be in every version
+	own.Versions = []signpost.Version{{}}
+	for _, e := range manifest.Versions[0].Manifest.Endpoints {
+		if host == "" || strings.Contains(hostname(e.URL), host) {
+			own.Versions[0].Manifest.Endpoints = append(own.Versions[0].Manifest.Endpoints, e)
 		}
 	}
-	if tie {
-		return nil, &UndecidedError{UndecidedVersion, "nothing tells which version the manifest is of"}
+	var best []string
+	most := 1
+	for i, v := range of.Versions {
+		n := common(&own, of.Versions[i:i+1], host)
+		if n > most {
+			best, most = nil, n
+		}
+		if n == most {
+			best = append(best, v.Name)
+		}
 	}
-	manifest.Versions[0].Name = of.Versions[best].Name
-	return of, nil
+	named := versionsNamed(&own.Versions[0])
+	switch {
+	case len(best) == 1:
+		return best[0], true
+	case len(best) == 0 && len(named) == 1 && of.Versions[0].Name != "":
+		return versionIn(&own.Versions[0]), true
+	case len(of.Versions) == 1:
+		return of.Versions[0].Name, true
+	}
+	return "", false
 }
 
 // hostOf returns the host for which a manifest of a service was rendered: the one that was given, or the host of its address,
@@ -298,18 +311,10 @@ func pathsByHost(s *signpost.Service) map[string]map[string]bool {
 	return all
 }
 
-// versionIn returns the version that is named most often in the paths of URLs, or v1. A manifest file does not name its
+// versionIn returns the version that is named most often in the URLs of states, or v1. A manifest file does not name its
 // version, but a change has the same fingerprint there.
-func versionIn(urls iter.Seq[string]) string {
-	counts := make(map[string]int)
-	for url := range urls {
-		for segment := range strings.SplitSeq(signpost.CutURL(url).Path(), "/") {
-			if routes.ValidVersion(segment) {
-				counts[segment]++
-				break
-			}
-		}
-	}
+func versionIn(states ...*signpost.Version) string {
+	counts := versionsNamed(states...)
 	best := "v1"
 	for version, n := range counts {
 		if n > counts[best] || n == counts[best] && version < best {
@@ -319,15 +324,19 @@ func versionIn(urls iter.Seq[string]) string {
 	return best
 }
 
-// urls returns the URLs of a slot, before and after.
-func (s *slot) urls() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, v := range []*signpost.Version{s.old, s.new} {
-			for i := 0; v != nil && i < len(v.Manifest.Endpoints); i++ {
-				if !yield(v.Manifest.Endpoints[i].URL) {
-					return
-				}
+// versionsNamed counts the URLs of states by the first version in their path.
+func versionsNamed(states ...*signpost.Version) map[string]int {
+	counts := make(map[string]int)
+	for _, v := range states {
+		if v == nil {
+			continue
+		}
+		for _, e := range v.Manifest.Endpoints {
+			segments := strings.Split(signpost.CutURL(e.URL).Path(), "/")
+			if i := slices.IndexFunc(segments, routes.ValidVersion); i >= 0 {
+				counts[segments[i]]++
 			}
 		}
 	}
+	return counts
 }

@@ -9,6 +9,7 @@ import (
 
 // plan says what is compared with what, for which hosts, and what is registered around it.
 type plan struct {
+	name          func(*signpost.Service) string // for labels, and to pair services
 	comparisons   []*comparison
 	before, after []*slot // everything that is registered, in order
 	host          string  // what {{host}} is filled in with; empty if changes are about every host
@@ -17,32 +18,74 @@ type plan struct {
 }
 
 // plan pairs the services and their versions.
-func (d *differ) plan(olds, news []signpost.Service, name func(*signpost.Service) string) (*plan, error) {
-	p := &plan{host: d.Host}
+func (d *differ) plan(olds, news []signpost.Service, name func(*signpost.Service) string) (p *plan, err error) {
+	p = &plan{name: name, host: d.Host}
 	olds, news, d.Registered = served(olds), served(news), asServed(d.Registered)
-	if d.Export {
-		if err := d.planExport(p, olds, news, name); err != nil {
-			return nil, err
-		}
-	} else if manifest, of := mixed(olds, news); manifest != nil {
-		if err := d.planManifest(p, manifest, of, len(olds) == 1 && manifest == &olds[0], name); err != nil {
-			return nil, err
-		}
-	} else {
-		if len(olds) == 1 && len(news) == 1 && olds[0].Served && news[0].Served {
-			p.moves = joinManifests(&olds[0], &news[0])
-		}
-		pairs, _ := pairUp(olds, news, name)
-		for _, s := range pairUnknown(pairs, name) {
-			c := &comparison{name: name(cmp.Or(s.new, s.old)), pair: s}
-			c.pairVersions()
-			p.comparisons = append(p.comparisons, c)
-		}
-		p.before, p.after = p.inOrder(olds, oldState), p.inOrder(news, newState)
+	manifest, definitions := mixed(olds, news)
+	switch {
+	case d.Export:
+		err = d.planExport(p, olds, news)
+	case manifest != nil:
+		err = d.planManifest(p, manifest, definitions, manifest == &olds[0])
+	default:
+		p.pairServices(olds, news)
+	}
+	if err != nil {
+		return nil, err
 	}
 	p.rendered = p.rendered || p.host != ""
+	for _, c := range p.comparisons {
+		p.register(c.slots...)
+	}
+	p.sortAfter(news)
 	d.registerBesides(p)
 	return p, nil
+}
+
+// pairServices compares each service with its other state, and each version of it.
+func (p *plan) pairServices(olds, news []signpost.Service) {
+	if len(olds) == 1 && len(news) == 1 && olds[0].Served && news[0].Served {
+		p.moves = joinManifests(&olds[0], &news[0])
+	}
+	pairs, _ := pairUp(olds, news, p.name)
+	for _, s := range pairUnknown(pairs, p.name) {
+		c := &comparison{name: p.name(cmp.Or(s.new, s.old)), pair: s}
+		c.pairVersions()
+		p.comparisons = append(p.comparisons, c)
+	}
+}
+
+// pairVersions adds a slot for each version.
+func (c *comparison) pairVersions() {
+	was, is := cmp.Or(c.old, &signpost.Service{}), cmp.Or(c.new, &signpost.Service{})
+	versions, _ := pairUp(was.Versions, is.Versions, func(v *signpost.Version) string { return v.Name })
+	for _, v := range versions {
+		c.slots = append(c.slots, &slot{service: c.name, version: cmp.Or(v.old, v.new).Name, pair: v, declared: c.declared()})
+	}
+}
+
+// register adds slots to the states that they have.
+func (p *plan) register(slots ...*slot) {
+	for _, at := range slots {
+		if at.old != nil {
+			p.before = append(p.before, at)
+		}
+		if at.new != nil {
+			p.after = append(p.after, at)
+		}
+	}
+}
+
+// sortAfter sorts what is registered after the change into the order of the services. Routes have none, but ties between
+// endpoints go to the one that was registered first.
+func (p *plan) sortAfter(news []signpost.Service) {
+	position := make(map[*signpost.Version]int)
+	for _, s := range news {
+		for i := range s.Versions {
+			position[&s.Versions[i]] = len(position) + 1
+		}
+	}
+	slices.SortStableFunc(p.after, func(a, b *slot) int { return position[a.new] - position[b.new] })
 }
 
 // served returns copies of services with their manifests as they are served.
@@ -86,49 +129,22 @@ func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) st
 	return slices.DeleteFunc(pairs, func(p pair[signpost.Service]) bool { return p.old == nil && p.new == nil })
 }
 
-// pairVersions fills in the slots. The order of versions is irrelevant: each has its own route.
-func (c *comparison) pairVersions() {
-	was, is := cmp.Or(c.old, &signpost.Service{}), cmp.Or(c.new, &signpost.Service{})
-	versions, _ := pairUp(was.Versions, is.Versions, func(v *signpost.Version) string { return v.Name })
-	for _, v := range versions {
-		c.slots = append(c.slots, &slot{service: c.name, version: cmp.Or(v.old, v.new).Name, pair: v, declared: c.declared()})
-	}
-}
-
 func oldState(s *slot) *signpost.Version { return s.old }
 func newState(s *slot) *signpost.Version { return s.new }
 
-// inOrder returns the slots that have a state, in the order of the services.
-func (p *plan) inOrder(services []signpost.Service, state func(*slot) *signpost.Version) []*slot {
-	of := make(map[*signpost.Version]*slot)
-	for _, c := range p.comparisons {
-		for _, at := range c.slots {
-			of[state(at)] = at
-		}
-	}
-	var all []*slot
-	for _, s := range services {
-		for i := range s.Versions {
-			if at := of[&s.Versions[i]]; at != nil {
-				all = append(all, at)
-			}
-		}
-	}
-	return all
-}
-
 // reordered reports whether versions that exist before and after are registered in another order.
 func (p *plan) reordered() bool {
-	lacks := func(s *slot) bool { return s.old == nil || s.new == nil }
-	return !slices.Equal(slices.DeleteFunc(slices.Clone(p.before), lacks), slices.DeleteFunc(slices.Clone(p.after), lacks))
+	kept := func(slots []*slot) []*slot {
+		return slices.DeleteFunc(slices.Clone(slots), func(s *slot) bool { return s.old == nil || s.new == nil })
+	}
+	return !slices.Equal(kept(p.before), kept(p.after))
 }
 
 // registerBesides adds what is registered alongside, and determines for which hosts everything is rendered.
 func (d *differ) registerBesides(p *plan) {
 	for i := range d.Registered {
 		v := &d.Registered[i]
-		at := &slot{source: v.Source, version: v.Name, besides: true, pair: pair[signpost.Version]{v, v}, declared: v.Hosts}
-		p.before, p.after = append(p.before, at), append(p.after, at)
+		p.register(&slot{source: v.Source, version: v.Name, besides: true, pair: pair[signpost.Version]{v, v}, declared: v.Hosts})
 	}
 	all := slices.Concat(p.before, p.after)
 	names := hostNames{only: p.host}
@@ -139,8 +155,8 @@ func (d *differ) registerBesides(p *plan) {
 		if at.hosts == nil {
 			at.hosts = names.of(at.declared)
 		}
-		if at.known = at.version; at.known == "" {
-			at.known = versionIn(at.urls())
+		if at.known == "" {
+			at.known = cmp.Or(at.version, versionIn(at.old, at.new))
 		}
 	}
 	for _, c := range p.comparisons {

@@ -259,7 +259,9 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	}
 	changes, err = c.compareSides(old, new, registered, f)
 	if err == nil && len(f.usage) > 0 {
-		err = c.joinUsage(ctx, withKeys(states(old.services), states(new.services)), versionsOf(registered), f.usage, changes)
+		before, after := states(old.services), states(new.services)
+		putHostsBack(before, after, changes)
+		err = c.joinUsage(ctx, withKeys(before, after), versionsOf(registered), f.usage, changes)
 	}
 	return changes, remarks, err
 }

@@ -160,6 +160,43 @@ func (c *CLI) joinUsage(ctx context.Context, services []signpost.Service, others
 	return nil
 }
 
+// putHostsBack turns manifests in the old state into what definitions have: {{host}} in the URLs on hosts on which they were
+// compared, and the version and base path as far as the comparison found them. Logs without hosts and usage files count for
+// these.
+func putHostsBack(old, new []signpost.Service, changes []diff.Change) {
+	var hosts signpost.Hosts
+	version := ""
+	for _, change := range changes {
+		if change.Host != "" && !slices.Contains(hosts, change.Host) {
+			hosts = append(hosts, change.Host)
+		}
+		version = cmp.Or(version, change.Version)
+	}
+	for i, s := range old {
+		if !s.Served || len(hosts) == 0 {
+			continue
+		}
+		if len(new) == 1 {
+			old[i].BasePath = cmp.Or(s.BasePath, new[0].BasePath)
+		}
+		for j := range s.Versions {
+			v := &s.Versions[j]
+			if len(s.Versions) == 1 {
+				v.Name = cmp.Or(v.Name, version)
+			}
+			v.Hosts = hosts
+			v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
+			for k, e := range v.Manifest.Endpoints {
+				u := signpost.CutURL(e.URL)
+				if hosts.Has(u.Hostname()) {
+					authority := strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)
+					v.Manifest.Endpoints[k].URL = u.WithAuthority(authority).String()
+				}
+			}
+		}
+	}
+}
+
 // withKeys returns the old state of services, with the keys that their endpoints declare in the new state as well: of a key
 // that becomes required, requests that lack it are to be counted.
 func withKeys(old, new []signpost.Service) []signpost.Service {

@@ -1,6 +1,8 @@
 package usage
 
 import (
+	"strings"
+
 	"signpost"
 	"signpost/diff"
 )
@@ -32,8 +34,12 @@ var concerns = map[string]string{
 }
 
 // Join fills in how many requests each change concerns, as far as the counts tell: of an endpoint or more that goes, its
-// requests; of a parameter, an option or a key, those that have it; of a key that becomes required, those without it.
+// requests; of a parameter, an option or a key, those that have it; of a key that becomes required, those without it. If no
+// request was counted, they tell nothing.
 func (u *Usage) Join(changes []diff.Change) {
+	if u.Requests == 0 {
+		return
+	}
 	for i := range changes {
 		c := &changes[i]
 		doing, known := concerns[c.Rule]
@@ -42,8 +48,9 @@ func (u *Usage) Join(changes []diff.Change) {
 		}
 		count, found := diff.Requests{Doing: doing, Period: u.Period(), Days: u.days()}, false
 		for _, e := range u.Endpoints {
-			inside := c.Endpoint == "" || e.URL == c.Endpoint || e.URL == c.Written
-			if !inside || differ(c.Service, e.Service) || differ(c.Version, e.Version) {
+			rendered := strings.Replace(e.URL, signpost.HostPlaceholder, c.Host, 1)
+			isInside := c.Endpoint == "" || c.Endpoint == e.URL || c.Endpoint == rendered
+			if !isInside || differ(c.Service, e.Service) || differ(c.Version, e.Version) {
 				continue
 			}
 			n, ok := e.concerned(doing, c)

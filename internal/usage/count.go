@@ -22,6 +22,7 @@ type Counter struct {
 	declared map[[3]string]int // numbers of endpoints, by service, version and URL
 	anywhere *match.Index      // of everything that is registered
 	own      *match.Index      // the same, with the services' own URLs at standIn
+	ownKnown bool              // there are such URLs
 	words    map[string]bool   // segments of endpoints' paths
 	byQuery  bool              // some URL has a query, which then helps to choose the endpoint
 	texts    [1 << 16]bool     // first two bytes of the texts in URLs, or one byte that is a text
@@ -44,6 +45,7 @@ func NewCounter(services []signpost.Service, others ...signpost.Version) *Counte
 			v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
 			for j, e := range v.Manifest.Endpoints {
 				if u := signpost.CutURL(e.URL); v.Hosts.Owns(u) {
+					c.ownKnown = true
 					v.Manifest.Endpoints[j].URL = standIn + u.Rest()
 				}
 			}
@@ -167,6 +169,9 @@ func (w *worker) request(r request) (reason string) {
 			end = len(address)
 		}
 		r.host, path = address[:end], address[end:]
+	}
+	if len(r.host) == 0 && !w.ownKnown {
+		return noOwnHost
 	}
 	number := w.locate(r.host, path, query)
 	switch {

@@ -11,11 +11,12 @@ const (
 	unknownFormat   = "unknown format"
 	noRequest       = "no request"
 	severalServices = "no host, and several services fit"
+	noOwnHost       = "no host, and the manifest does not tell which is its own"
 	badDocument     = "HAR or usage file with errors, or larger than 16 MiB"
 	unknownEndpoint = "endpoint of a usage file that is not registered"
 )
 
-var reasons = []string{tooLong, unknownFormat, noRequest, severalServices, badDocument, unknownEndpoint}
+var reasons = []string{tooLong, unknownFormat, noRequest, severalServices, noOwnHost, badDocument, unknownEndpoint}
 
 // request is a request as a log has it. Its texts are parts of the line.
 type request struct {
