@@ -16,8 +16,12 @@ import (
 	"signpost/internal/tree"
 )
 
-// MaxSize is the maximum size in bytes of a document: of its files together, and again with all references resolved.
+// MaxSize is the maximum size in bytes of a document: of its files together.
 const MaxSize = tree.MaxSize
+
+// maxResolved is the maximum size in bytes of what references stand for, counting only those that are followed: ten times
+// that of the largest documents that exist. Notes and options take a multiple of it in memory.
+const maxResolved = 16 << 20
 
 var errTooLarge = fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
 
@@ -34,7 +38,8 @@ type file struct {
 
 // parse parses a file.
 func (im *importer) parse(f *file, content []byte) error {
-	if im.size += len(content); im.size > MaxSize {
+	im.size += len(content)
+	if im.size > MaxSize {
 		return errTooLarge
 	}
 	doc := tree.Parse(content, json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark))))
@@ -47,7 +52,8 @@ func (im *importer) parse(f *file, content []byte) error {
 			im.repeats = append(im.repeats, p.At)
 		}
 	}
-	if f.root = doc.Root; f.root == nil {
+	f.root = doc.Root
+	if f.root == nil {
 		return errors.New("the file is empty")
 	}
 	return nil
@@ -79,6 +85,10 @@ func (im *importer) target(n *tree.Node) (*tree.Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reference %q %w", short(ref.Text), err)
 	}
+	im.resolved += target.End() - target.Start()
+	if im.resolved > maxResolved {
+		return nil, errTooLarge
+	}
 	return target, nil
 }
 
@@ -93,7 +103,8 @@ func (im *importer) find(in *file, ref string) (*tree.Node, error) {
 		if err != nil || u.Scheme != "" || u.Host != "" {
 			return nil, errors.New("is not a file path: remote references are not fetched")
 		}
-		if in = im.open(path.Join(path.Dir(in.path), u.Path)); in.err != nil {
+		in = im.open(path.Join(path.Dir(in.path), u.Path))
+		if in.err != nil {
 			return nil, fmt.Errorf("leads to a file that cannot be read: %w", in.err)
 		}
 	}
@@ -108,7 +119,8 @@ func (im *importer) find(in *file, ref string) (*tree.Node, error) {
 		if i, err := strconv.ParseUint(key, 10, 31); err == nil && int(i) < len(n.Items) {
 			next = n.Items[i]
 		}
-		if n = next; n == nil {
+		n = next
+		if n == nil {
 			return nil, fmt.Errorf("points to nothing: there is no %q", short(key))
 		}
 	}

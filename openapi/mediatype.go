@@ -30,7 +30,8 @@ func (im *importer) mimeType(op *operation) string {
 		}
 	}
 	if im.opts.MIMEType == "" {
-		op.note(op.key, "no response has a content type that a manifest can have; using %s (set another with --mime-type)", signpost.MIMEJSON)
+		op.note(op.key, "no response has a content type that a manifest can have; using %s (set another with --mime-type)",
+			signpost.MIMEJSON)
 	}
 	return cmp.Or(im.opts.MIMEType, signpost.MIMEJSON)
 }
@@ -88,6 +89,6 @@ func (im *importer) contentTypes(op *operation, n *tree.Node) []string {
 
 // validMIMEType reports whether a manifest can have this content type.
 func validMIMEType(t string) bool {
-	e := signpost.Endpoint{URL: "https://" + signpost.HostPlaceholder + "/", Name: "any", Method: signpost.MethodGet, MIMEType: t}
+	e := signpost.Endpoint{URL: "https://feeds.example.com/", Name: "any", Method: signpost.MethodGet, MIMEType: t}
 	return len(signpost.NewManifest(e).Validate()) == 0
 }

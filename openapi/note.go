@@ -15,6 +15,7 @@ type Note struct {
 	Operation string // such as GET /shows; empty for the document as a whole
 	More      int    // number of other operations that the note applies to
 	Message   string
+	LeftOut   bool // the operation is not imported
 }
 
 // String formats the note on one line.
@@ -60,7 +61,6 @@ func cut(s string, max int) string {
 // newNote returns a note with its message on one line.
 func (im *importer) newNote(at *tree.Node, operation, format string, args ...any) Note {
 	message := draft.OneLine(cut(fmt.Sprintf(format, args...), maxNote))
-	im.spent += len(message)
 	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
 }
 

@@ -62,14 +62,14 @@ type Result struct {
 
 // importer holds the state of one import.
 type importer struct {
-	opts    Options
-	root    *tree.Node
-	folder  string           // of the document; other files are named relative to it
-	loaded  map[string]*file // by path
-	owners  map[*tree.Document]*file
-	size    int          // bytes read
-	spent   int          // bytes read or written with all references resolved
-	repeats []*tree.Node // duplicate keys
+	opts     Options
+	root     *tree.Node
+	folder   string           // of the document; other files are named relative to it
+	loaded   map[string]*file // by path
+	owners   map[*tree.Document]*file
+	size     int          // bytes read
+	resolved int          // bytes that references stand for
+	repeats  []*tree.Node // duplicate keys
 
 	notes       []Note // about the document as a whole
 	operations  []*operation
@@ -81,16 +81,10 @@ type importer struct {
 	nesting int // depth of the schema being read
 }
 
-// bytesPerItem is what an item of a list counts toward MaxSize each time it is read. A document that refers to one long
-// list repeatedly could otherwise expand to any size.
-const bytesPerItem = 64
-
 // list returns the items of a list, which may be a reference.
 func (im *importer) list(n *tree.Node) []*tree.Node {
 	target, _ := im.deref(n)
-	all := items(target)
-	im.spent += bytesPerItem * len(all)
-	return all
+	return items(target)
 }
 
 // fields returns the fields of an object, which may be a reference.
@@ -99,7 +93,6 @@ func (im *importer) fields(n *tree.Node) []tree.Field {
 	if target == nil {
 		return nil
 	}
-	im.spent += bytesPerItem * len(target.Fields)
 	return target.Fields
 }
 
@@ -173,8 +166,8 @@ func (im *importer) endpoints() ([]*operation, error) {
 		if other := urls[op.url]; err == nil && other != nil {
 			err = fmt.Errorf("it has the same URL as %s, and a manifest lists a URL once", other.label)
 		}
-		if im.spent > MaxSize {
-			return nil, fmt.Errorf("the document is larger than %d MiB with its references resolved", MaxSize>>20)
+		if im.resolved > maxResolved {
+			return nil, fmt.Errorf("the document is more than %d MiB larger with its references resolved", maxResolved>>20)
 		}
 		if err != nil {
 			op.leaveOut(err)
@@ -216,13 +209,13 @@ func (im *importer) setVersions(used []*operation) []*operation {
 		}
 	}
 	fallback := "v1"
-	if len(versions) == 1 {
-		for fallback = range versions {
-		}
+	if named := slices.Collect(maps.Keys(versions)); len(named) == 1 {
+		fallback = named[0]
 	}
 	for _, op := range used {
 		if op.version == "" {
-			op.version, versions[fallback] = fallback, true
+			op.version = fallback
+			versions[fallback] = true
 		}
 	}
 	return slices.DeleteFunc(used, func(op *operation) bool {

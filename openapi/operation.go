@@ -41,8 +41,9 @@ const leftOutPrefix = "left out: "
 
 // leaveOut replaces all notes about the operation with the reason.
 func (op *operation) leaveOut(reason error) {
-	op.notes = nil
-	op.note(op.key, leftOutPrefix+"%v", reason)
+	note := op.im.newNote(op.key, op.label, leftOutPrefix+"%v", reason)
+	note.LeftOut = true
+	op.notes = []Note{note}
 }
 
 // collect adds the selected operations of a path.
@@ -88,7 +89,8 @@ func (im *importer) isChosen(op *operation) bool {
 	}
 	byTag := len(im.opts.Tags) == 0
 	for _, choice := range im.opts.Tags {
-		if slices.ContainsFunc(im.list(get(op.node, "tags")), func(tag *tree.Node) bool { return strings.EqualFold(str(tag), choice) }) {
+		isChoice := func(tag *tree.Node) bool { return strings.EqualFold(str(tag), choice) }
+		if slices.ContainsFunc(im.list(get(op.node, "tags")), isChoice) {
 			byTag, im.matched[choice] = true, true
 		}
 	}
@@ -143,9 +145,8 @@ func isVersion(name string) bool { return routes.ValidVersion(name) && name != "
 // names returns the possible names of an endpoint, the best one first: the summary of the operation or its path, the
 // operation id, and the label, which no other operation has.
 func (op *operation) names() []string {
-	names := []string{
-		cmp.Or(title(get(op.node, "summary")), title(get(op.item, "summary"))), humanise(title(get(op.node, "operationId"))), op.label,
-	}
+	summary := cmp.Or(title(get(op.node, "summary")), title(get(op.item, "summary")))
+	names := []string{summary, humanise(title(get(op.node, "operationId"))), op.label}
 	return slices.Compact(slices.DeleteFunc(names, func(name string) bool { return name == "" }))
 }
 

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"signpost"
-	"signpost/internal/draft"
 	"signpost/internal/tree"
 )
 
@@ -36,7 +35,6 @@ func (p *parameter) note(format string, args ...any) {
 // addModifiers converts the query parameters of an operation to modifiers.
 func (im *importer) addModifiers(op *operation) {
 	for _, p := range im.parameters(op) {
-		im.spent += bytesPerItem * len(p.node.Fields)
 		if (p.in == "path" || p.in == "") && strings.Contains(op.url, "{{"+p.name+"}}") {
 			continue
 		}
@@ -46,7 +44,6 @@ func (im *importer) addModifiers(op *operation) {
 			continue
 		}
 		op.modifiers = append(op.modifiers, m)
-		im.spent += len(draft.Modifier(m))
 		for _, note := range p.notes {
 			op.note(p.node, "parameter %q: %s", p.name, note)
 		}
@@ -164,7 +161,8 @@ func (im *importer) oneOfMany(p *parameter, array *shape) (*shape, error) {
 	}
 	one := *array
 	one.collections = nil
-	one.values = slices.DeleteFunc(slices.Clone(array.values), func(c choice) bool { return !isScalar(c.value) }) // next to items
+	isPlural := func(c choice) bool { return !isScalar(c.value) }
+	one.values = slices.DeleteFunc(slices.Clone(array.values), isPlural) // those next to items
 	one.merge(items)
 	if is(one.initial, tree.List) && len(one.initial.Items) == 0 {
 		one.initial = nil
@@ -172,7 +170,8 @@ func (im *importer) oneOfMany(p *parameter, array *shape) (*shape, error) {
 		one.initial = one.initial.Items[0]
 	}
 	style, explode := str(get(p.node, "style")), get(p.node, "explode")
-	if commas := (style == "" || style == "form") && explode != nil && !isTrue(explode); commas && one.kind() == signpost.KindText {
+	takesCommas := (style == "" || style == "form") && explode != nil && !isTrue(explode)
+	if takesCommas && one.kind() == signpost.KindText {
 		p.note("it takes several values, separated by commas")
 	} else {
 		p.note("it takes several values; the control sets one")
@@ -200,11 +199,11 @@ func defaultValue(n *tree.Node, kind string, choices []signpost.Option) (any, er
 	}
 	lower := strings.ToLower(n.Text)
 	_, notNumber := strconv.ParseFloat(n.Text, 64)
+	isThis := func(o signpost.Option) bool { return o.Value == n.Text }
 	switch {
 	case n.Kind == tree.List:
 		return nil, errors.New("a modifier has one value")
-	case kind == signpost.KindText && isScalar(n),
-		kind == signpost.KindSelect && slices.ContainsFunc(choices, func(o signpost.Option) bool { return o.Value == n.Text }):
+	case kind == signpost.KindText && isScalar(n), kind == signpost.KindSelect && slices.ContainsFunc(choices, isThis):
 		return n.Text, nil
 	case kind == signpost.KindNumber && notNumber == nil && json.Valid([]byte(n.Text)): // neither 0x10 nor 1e400
 		return json.Number(n.Text), nil

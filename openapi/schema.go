@@ -46,7 +46,8 @@ func (im *importer) shape(n *tree.Node) *shape {
 	if s == nil {
 		s = &shape{err: fmt.Errorf("its schema leads back to itself, or is nested more than %d levels deep", maxNesting)}
 		im.shapes[n] = s
-		if im.nesting++; im.nesting <= maxNesting {
+		im.nesting++
+		if im.nesting <= maxNesting {
 			*s = im.readShape(n)
 		}
 		im.nesting--
@@ -111,8 +112,12 @@ func (s *shape) merge(other *shape) {
 	if len(s.values) == 0 {
 		s.values = other.values
 	}
-	s.initial, s.example, s.items = cmp.Or(s.initial, other.initial), cmp.Or(s.example, other.example), cmp.Or(s.items, other.items)
-	s.description, s.title, s.format = cmp.Or(s.description, other.description), cmp.Or(s.title, other.title), cmp.Or(s.format, other.format)
+	s.initial = cmp.Or(s.initial, other.initial)
+	s.example = cmp.Or(s.example, other.example)
+	s.items = cmp.Or(s.items, other.items)
+	s.description = cmp.Or(s.description, other.description)
+	s.title = cmp.Or(s.title, other.title)
+	s.format = cmp.Or(s.format, other.format)
 	s.err = cmp.Or(s.err, other.err)
 }
 
@@ -143,7 +148,6 @@ func (im *importer) readAlternatives(alternatives []*tree.Node, s *shape) {
 			choices.values = append(choices.values, one.values...)
 			anyValue = anyValue || len(one.values) == 0
 		}
-		im.spent += bytesPerItem * (1 + len(one.values))
 		if len(choices.values) > maxValues || choices.err != nil {
 			break
 		}
@@ -177,12 +181,11 @@ func (s *shape) kind() string {
 	return cmp.Or(kinds[s.types[0]], signpost.KindText)
 }
 
-// readValues adds the values of enum and const, with their labels.
+// readValues adds the values of enum and const.
 func (s *shape) readValues(n *tree.Node) {
-	values := items(get(n, "enum"))
-	for i, v := range values {
+	for _, v := range items(get(n, "enum")) {
 		if !is(v, tree.Null) {
-			s.values = append(s.values, choice{v, enumLabel(n, values, i)})
+			s.values = append(s.values, choice{value: v})
 		}
 	}
 	for _, v := range items(get(n, "const")) {
@@ -190,32 +193,8 @@ func (s *shape) readValues(n *tree.Node) {
 	}
 }
 
-// enumLabel returns the label that an extension gives to a value of an enum, or "": the name that code generators use, or
-// a description that is short enough. An extension is an object, or a list in the order of the values.
-func enumLabel(schema *tree.Node, values []*tree.Node, i int) string {
-	for _, field := range []string{"x-enum-varnames", "x-enumNames", "x-enum-descriptions"} {
-		given := get(schema, field)
-		label := sentence(get(given, values[i].Text))
-		if is(given, tree.List) && len(given.Items) == len(values) {
-			label = sentence(given.Items[i])
-		}
-		if identifier.MatchString(label) {
-			label = humanise(label)
-		}
-		if label != "" {
-			return label
-		}
-	}
-	return ""
-}
-
-var (
-	// identifier matches a name as used in programs.
-	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-	// valueWords matches values that read better as words. Codes such as en-GB or HD are left alone.
-	valueWords = regexp.MustCompile(`^[a-z]{3,}(_[a-z]+)*$|^[a-z]{2}_[a-z]{3,}(_[a-z]+)*$|^[A-Z]{3,}(_[A-Z]+)+$`)
-)
+// valueWords matches values that read better as words. Codes such as en-GB or HD are left alone.
+var valueWords = regexp.MustCompile(`^[a-z]{3,}(_[a-z]+)*$|^[a-z]{2}_[a-z]{3,}(_[a-z]+)*$|^[A-Z]{3,}(_[A-Z]+)+$`)
 
 // options makes options from values, each with a label of its own. Option values are strings, whatever their type in
 // the schema.

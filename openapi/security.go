@@ -31,6 +31,9 @@ func (im *importer) addContext(op *operation) {
 	} else {
 		im.noteSecurity(op.note, owner)
 	}
+	if len(im.opts.Context) == 0 {
+		return // the security of the document can be long, and is that of each operation
+	}
 	alternatives := im.alternatives(owner)
 	all := slices.Concat(alternatives...)
 	for _, scheme := range slices.Sorted(maps.Keys(im.opts.Context)) {
@@ -39,8 +42,9 @@ func (im *importer) addContext(op *operation) {
 		}
 		im.matched[scheme] = true
 		item := signpost.ContextItem{Key: im.opts.Context[scheme], Type: signpost.ContextCtx, Required: true}
+		hasKey := func(scheme string) bool { return im.opts.Context[scheme] == item.Key }
 		for _, schemes := range alternatives { // a key is optional if another scheme, or none, is sufficient
-			item.Required = item.Required && slices.ContainsFunc(schemes, func(s string) bool { return im.opts.Context[s] == item.Key })
+			item.Required = item.Required && slices.ContainsFunc(schemes, hasKey)
 		}
 		if !slices.Contains(op.context, item) {
 			op.context = append(op.context, item)
@@ -52,10 +56,11 @@ func (im *importer) addContext(op *operation) {
 func (im *importer) noteSecurity(note func(*tree.Node, string, ...any), owner *tree.Node) {
 	names := slices.Concat(im.alternatives(owner)...)
 	names = slices.DeleteFunc(names, func(name string) bool { return im.opts.Context[name] != "" })
-	slices.Sort(names)
-	if names = slices.Compact(names); len(names) > 0 {
+	names = slices.Compact(slices.Sorted(slices.Values(names)))
+	if len(names) > 0 {
 		key, _ := owner.Field("security")
-		note(key, "security (%s) is left out; map it to a context key with --security-key %s=KEY", strings.Join(names, ", "), names[0])
+		note(key, "security (%s) is left out; map it to a context key with --security-key %s=KEY",
+			strings.Join(names, ", "), names[0])
 	}
 }
 
@@ -72,17 +77,19 @@ func (im *importer) findCredentials() {
 // names apply to the letters and digits of a name, in lower case. When in doubt, a parameter is left out: a missing
 // control is an inconvenience, a secret that editors see and save is a leak.
 var (
-	credentialName = regexp.MustCompile(`(secret|passw(or)?d|passphrase|jwt|signature|credentials?|authorization|sessionid|sessid|hmac|bearer|pwd)$|` +
-		`^oauth|^(auth|key|sig|sid)$|(access|account|api|app|application|auth|client|consumer|developer|dev|licen[cs]e|partner|private|secret|` +
+	credentialName = regexp.MustCompile(`^oauth|^(auth|key|sig|sid)$|` +
+		`(secret|passw(or)?d|passphrase|jwt|signature|credentials?|authorization|sessionid|sessid|hmac|bearer|pwd)$|` +
+		`(access|account|api|app|application|auth|client|consumer|developer|dev|licen[cs]e|partner|private|secret|` +
 		`security|service|session|shared|sign(ing|ed)?|subscription|user)keys?$`)
 	tokenName      = regexp.MustCompile(`tokens?$`)
-	credentialText = regexp.MustCompile(`(?i)\b(api|app|application|access|account|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|partner|` +
-		`private|secret|security|session|subscription|user|your)[ -]?(key|token)\b|` +
+	credentialText = regexp.MustCompile(`(?i)\b(api|app|application|access|account|auth\w*|bearer|client|consumer|` +
+		`developer|licen[cs]e|oauth|partner|private|secret|security|session|subscription|user|your)[ -]?(key|token)\b|` +
 		`\b(authenticat|authori[sz]|credential)\w*|\b(secret|password|signature)\b`)
 
 	// credentialStart is what the description of a credential begins with: "Your API key", "The access token".
 	credentialStart = regexp.MustCompile(`(?i)^\W*((the|a|an|your|my|valid|unique|required|optional)\W+)*` +
-		`(api|app|application|access|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|private|secret|session|subscription)[ -]?(key|token|secret)\b`)
+		`(api|app|application|access|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|private|secret|session|` +
+		`subscription)[ -]?(key|token|secret)\b`)
 
 	// pagingName matches tokens that lead to another page of a list.
 	pagingName = regexp.MustCompile(`page|paging|pagination|next|prev|cursor|continu|skip|offset|resume|sync|start`)

@@ -15,8 +15,9 @@ import (
 // write returns the definition as YAML. Comments are next to what they are about; those about several endpoints come
 // first, and those about what was left out altogether come last.
 func (im *importer) write(used []*operation, notes []Note) []byte {
+	name := path.Base(im.owners[im.root.Document()].path)
 	definition := draft.Definition{
-		Comments: []string{fmt.Sprintf("Imported from %s by signpost import.", draft.OneLine(path.Base(im.owners[im.root.Document()].path)))},
+		Comments: []string{fmt.Sprintf("Imported from %s by signpost import.", draft.OneLine(name))},
 		Service:  str(get(get(im.root, "info"), "title")),
 	}
 	for _, n := range im.notes {
@@ -24,10 +25,9 @@ func (im *importer) write(used []*operation, notes []Note) []byte {
 	}
 	own := make(map[string][]string) // notes about a single endpoint, by operation
 	for _, n := range notes {
-		reason, leftOut := strings.CutPrefix(n.Message, leftOutPrefix)
 		switch {
-		case leftOut:
-			definition.LeftOut = append(definition.LeftOut, n.subject()+": "+reason)
+		case n.LeftOut:
+			definition.LeftOut = append(definition.LeftOut, n.subject()+": "+strings.TrimPrefix(n.Message, leftOutPrefix))
 		case n.More > 0:
 			definition.Comments = append(definition.Comments, n.subject()+": "+n.Message)
 		default:
@@ -57,7 +57,8 @@ func (op *operation) draft(notes []string) draft.Endpoint {
 		URL: op.url, Name: op.name, Method: op.method, MIMEType: op.mimeType, ContextObj: op.context, Modifiers: op.modifiers,
 	}}
 	// A trailing slash is what the document says. That of /media/ may be a mistake: a feature for /media misses it.
-	if path := signpost.CutURL(op.url).Path(); path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
+	path := signpost.CutURL(op.url).Path()
+	if path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
 		e.Allow = warnings.TrailingSlash + ": the OpenAPI document has it"
 	}
 	return e
