@@ -115,7 +115,7 @@ func versionsOf(services []*source.Service) []signpost.Version {
 // countUsage counts logs. The counts are nil if a log cannot be opened. If there are counts and an error, reading failed
 // on the way or the context has ended.
 func (c *CLI) countUsage(ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string) (*usage.Usage, error) {
-	p := &progress{out: c.Stderr}
+	p := &progress{out: c.Stderr, shown: isTerminal(c.Stderr)}
 	var files []io.Reader
 	for _, log := range logs {
 		if log == source.Stdin {
@@ -139,11 +139,9 @@ func (c *CLI) countUsage(ctx context.Context, services []signpost.Service, other
 	}
 	counter := usage.NewCounter(services, others...)
 	var failure error
-	for i, file := range files {
-		p.Reader = file
-		if err := counter.Count(ctx, source.Shown(logs[i]), p); err != nil {
-			failure = errors.Join(failure, err)
-		}
+	for i := 0; i < len(files) && ctx.Err() == nil; i++ {
+		p.Reader = files[i]
+		failure = errors.Join(failure, counter.Count(ctx, source.Shown(logs[i]), p))
 	}
 	p.clear()
 	return counter.Usage(), failure
@@ -234,6 +232,7 @@ const progressInterval = 200 * time.Millisecond
 type progress struct {
 	io.Reader
 	out         io.Writer
+	shown       bool
 	read, total int64
 	next        time.Time
 }
@@ -241,7 +240,7 @@ type progress struct {
 func (p *progress) Read(b []byte) (int, error) {
 	n, err := p.Reader.Read(b)
 	p.read += int64(n)
-	if now := time.Now(); isTerminal(p.out) && now.After(p.next) {
+	if now := time.Now(); p.shown && now.After(p.next) {
 		p.next = now.Add(progressInterval)
 		printf(p.out, "\r\x1b[K%d MB", p.read/1e6)
 		if p.total > 0 {
@@ -252,7 +251,7 @@ func (p *progress) Read(b []byte) (int, error) {
 }
 
 func (p *progress) clear() {
-	if isTerminal(p.out) {
+	if p.shown {
 		printf(p.out, "\r\x1b[K")
 	}
 }

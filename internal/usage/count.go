@@ -2,6 +2,7 @@ package usage
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -163,12 +164,13 @@ func (w *worker) request(r request) (reason string) {
 	if !found {
 		query = bytes.TrimPrefix(r.query, []byte("?"))
 	}
-	if _, address, absolute := bytes.Cut(path, []byte("://")); absolute && path[0] != '/' {
-		end := bytes.IndexByte(address, '/')
+	if path[0] != '/' { // a URL
+		_, path, _ = bytes.Cut(path, []byte("://"))
+		end := bytes.IndexByte(path, '/')
 		if end < 0 {
-			end = len(address)
+			end = len(path)
 		}
-		r.host, path = address[:end], address[end:]
+		r.host, path = path[:end], path[end:]
 	}
 	if len(r.host) == 0 && !w.ownKnown {
 		return noOwnHost
@@ -227,15 +229,19 @@ func (c *Counter) isValue(segment []byte) bool {
 // values, most feeds of a log are new, and counting takes twice as long.
 func (w *worker) locate(host, path, query []byte) int {
 	feed := append(w.scratch[:0], host...)
-	for rest := path; len(rest) > 0; {
-		segment, _, _ := bytes.Cut(rest[1:], []byte("/"))
-		feed = append(feed, rest[0])
-		if w.isValue(segment) {
-			feed = append(feed, 0)
+	for begin := 0; begin < len(path); {
+		end := begin + 1
+		if next := bytes.IndexByte(path[end:], '/'); next >= 0 {
+			end += next
 		} else {
-			feed = append(feed, segment...)
+			end = len(path)
 		}
-		rest = rest[1+len(segment):]
+		if w.isValue(path[begin+1 : end]) {
+			feed = append(feed, '/', 0)
+		} else {
+			feed = append(feed, path[begin:end]...)
+		}
+		begin = end
 	}
 	if w.byQuery {
 		feed = append(append(feed, '?'), query...)
@@ -331,7 +337,7 @@ func (w *worker) count(e *Endpoint, query []byte, status int) {
 		key.Unseen++
 	}
 	if len(e.sent) > 0 {
-		e.countKeys(string(ctx))
+		e.countKeys(ctx, &w.scratch)
 	}
 }
 
@@ -372,26 +378,51 @@ func (w *worker) undeclared(e *Endpoint, name []byte, n uint) {
 }
 
 // isNothing reports whether clients send this because they have no value: see contextkeys.FromRequest.
-func isNothing(text string) bool { return text == "" || text == "undefined" || text == "null" }
+func isNothing(text []byte) bool {
+	return len(text) == 0 || string(text) == "undefined" || string(text) == "null"
+}
+
+// encoding is the one that the spec has for the ctx parameter.
+var encoding = base64.RawURLEncoding.Strict()
+
+// decode returns the text of a ctx parameter, which may be in buffer. What is encoded in another way takes a while longer.
+func decode(ctx, buffer []byte) []byte {
+	if text, err := encoding.AppendDecode(buffer[:0], ctx); err == nil && len(ctx) <= contextkeys.MaxCtx {
+		return text
+	}
+	text, err := contextkeys.DecodeText(string(ctx))
+	if err != nil {
+		return nil
+	}
+	return text
+}
 
 // countKeys counts the keys in a ctx parameter. One that cannot be decoded has none.
-func (e *Endpoint) countKeys(ctx string) {
-	text, err := contextkeys.DecodeText(ctx)
-	if err != nil || !json.Valid(text) {
-		text = nil
+func (e *Endpoint) countKeys(ctx []byte, buffer *[]byte) {
+	*buffer = decode(ctx, *buffer)
+	text := bytes.TrimSpace(*buffer)
+	for i := range e.sent {
+		e.sent[i].value = nil
 	}
-	for _, key := range e.sent {
-		value, found := "", false
-		members(bytes.TrimSpace(text), func(name, raw []byte) {
-			if string(name) == key.name {
-				value, found = strings.Trim(string(raw), `"`), true
+	plain := true // nothing but texts without escapes, for which members is as strict as json.Valid
+	for _, c := range text {
+		plain = plain && c >= ' ' && c != '\\'
+	}
+	end := members(text, func(name, value []byte) {
+		plain = plain && value[0] == '"'
+		for i := range e.sent {
+			if e.sent[i].name == string(name) {
+				e.sent[i].value = value
 			}
-		})
+		}
+	})
+	valid := plain && end == len(text) || json.Valid(text)
+	for _, key := range e.sent {
 		switch {
-		case found && isNothing(value), !found && ctx != "" && isNothing(ctx):
-			key.Undefined++
-		case found:
+		case key.value != nil && valid && !isNothing(bytes.Trim(key.value, `"`)):
 			key.Present++
+		case key.value != nil && valid, len(ctx) > 0 && isNothing(ctx):
+			key.Undefined++
 		default:
 			key.Missing++
 		}

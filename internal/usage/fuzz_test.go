@@ -68,12 +68,12 @@ func FuzzContext(f *testing.F) {
 				continue
 			}
 			want = Key{Present: 1}
-			if s, isText := value.(string); value == nil || isText && isNothing(s) {
+			if s, isText := value.(string); value == nil || isText && isNothing([]byte(s)) {
 				want = Key{Undefined: 1}
 			}
 		}
 		got := new(Key)
-		(&Endpoint{sent: []sentKey{{"k", got}}}).countKeys(ctx(text))
+		(&Endpoint{sent: []sentKey{{name: "k", Key: got}}}).countKeys([]byte(ctx(text)), new([]byte))
 		if *got != want && err == nil && !strings.Contains(text, `\`) {
 			t.Errorf("%q: %+v, and contextkeys has %+v", text, *got, want)
 		}

@@ -63,7 +63,7 @@ type jsonFields struct {
 }
 
 func (f *jsonFields) read(object []byte, depth int) bool {
-	return members(object, func(name, value []byte) {
+	end := members(object, func(name, value []byte) {
 		var buffer [32]byte
 		short := buffer[:0]
 		for _, c := range name[:min(len(name), len(buffer))] {
@@ -82,6 +82,7 @@ func (f *jsonFields) read(object []byte, depth int) bool {
 			f.values[known.role], f.ranks[known.role] = value, known.rank
 		}
 	})
+	return end >= 0
 }
 
 // text returns a value without its quotes and escapes.
@@ -115,37 +116,42 @@ func parseJSON(line []byte) (r request, reason string) {
 	return r, r.check()
 }
 
-// members visits the members of a JSON object with their values as written. It reports whether the text has the form of an
-// object. Values that nobody looks at may be anything with balanced brackets.
-func members(object []byte, visit func(name, value []byte)) bool {
+// members visits the members of a JSON object with their values as written. It returns the position after the object, or -1
+// if the text does not have the form of one. Values that nobody looks at may be anything with balanced brackets.
+func members(object []byte, visit func(name, value []byte)) int {
 	if len(object) == 0 || object[0] != '{' {
-		return false
+		return -1
 	}
-	for i := 1; ; i++ { // after a brace or a comma
-		i = skipSpace(object, i)
-		if i == len(object) || object[i] != '"' {
-			return i < len(object) && object[i] == '}'
-		}
+	i := skipSpace(object, 1)
+	if i < len(object) && object[i] == '}' {
+		return i + 1
+	}
+	for i < len(object) && object[i] == '"' {
 		end := endOfString(object, i)
 		if end < 0 {
-			return false
+			break
 		}
 		name := object[i+1 : end-1]
 		i = skipSpace(object, end)
 		if i == len(object) || object[i] != ':' {
-			return false
+			break
 		}
 		i = skipSpace(object, i+1)
 		end = endOfValue(object, i)
 		if end <= i {
-			return false
+			break
 		}
 		visit(name, object[i:end])
 		i = skipSpace(object, end)
-		if i == len(object) || object[i] != ',' {
-			return i < len(object) && object[i] == '}'
+		if i < len(object) && object[i] == '}' {
+			return i + 1
 		}
+		if i == len(object) || object[i] != ',' {
+			break
+		}
+		i = skipSpace(object, i+1)
 	}
+	return -1
 }
 
 func skipSpace(text []byte, i int) int {

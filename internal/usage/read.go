@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -9,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
+	"slices"
 	"sync"
 )
 
 const (
-	// blockSize is how much of a log a worker gets at a time. There are three blocks for each core.
+	// blockSize is how much of a log is read at a time, and at most how much a worker gets.
 	blockSize = 512 << 10
 
 	// maxLine is longer than the lines that servers write: they accept URLs and headers of up to 64 KiB.
@@ -23,6 +22,48 @@ const (
 	// maxDocument is how large a HAR or a usage file may be.
 	maxDocument = 16 << 20
 )
+
+// Count counts a log, whose formats it recognises line by line. What was read before an error, or before the context ended, is
+// counted. After the context has ended, nothing more can be counted.
+func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
+	c.logs++
+	r := &reader{ctx: ctx, in: log, at: Line{Log: name, Number: 1, log: c.logs}}
+	var counting sync.RWMutex // held for reading by workers that count
+	var group sync.WaitGroup
+	for _, w := range c.workers {
+		group.Go(func() {
+			var buffer []byte
+			for more := true; more; {
+				var b block
+				b, more = r.next(buffer)
+				counting.RLock()
+				if more = more && ctx.Err() == nil; more {
+					w.block(b)
+				}
+				counting.RUnlock()
+				buffer = b.lines
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done(): // a worker may wait for input forever
+		counting.Lock()
+		defer counting.Unlock()
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if !errors.Is(r.err, io.EOF) {
+		return fmt.Errorf("read log %q: %w", name, r.err)
+	}
+	return nil
+}
 
 // block is work for a worker: lines of a log, the requests of a HAR, a usage file, or a line that cannot be read.
 type block struct {
@@ -55,177 +96,146 @@ func (w *worker) block(b block) {
 	}
 }
 
-// Count counts a log, whose formats it recognises line by line. What was read before an error, or before the context ended, is
-// counted.
-func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
-	c.logs++
-	r := &reader{ctx: ctx, at: Line{Log: name, Number: 1, log: c.logs}, blocks: make(chan block), free: make(chan []byte, 3*len(c.workers))}
-	for range cap(r.free) {
-		r.free <- nil
-	}
-	failed := make(chan error, 1)
-	go func() { // abandoned if it waits for input when the context ends
-		failed <- r.read(log)
-		close(r.blocks)
-	}()
-	var group sync.WaitGroup
-	for _, w := range c.workers {
-		group.Go(func() {
-			for ctx.Err() == nil {
-				select {
-				case b, open := <-r.blocks:
-					if !open {
-						return
-					}
-					w.block(b)
-					r.free <- b.lines
-				case <-ctx.Done():
-				}
-			}
-		})
-	}
-	group.Wait()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err := <-failed; err != nil {
-		return fmt.Errorf("read log %q: %w", name, err)
-	}
-	return nil
-}
-
 var newline = []byte("\n")
 
 // reader cuts a log into blocks.
 type reader struct {
+	mu     sync.Mutex
 	ctx    context.Context
-	in     *bufio.Reader
-	at     Line // the line that is read next
-	blocks chan block
-	free   chan []byte // buffers for lines
+	in     io.Reader
+	opened bool
+	text   []byte // read, but not in a block yet
+	err    error  // why there is no more to read
+	at     Line   // the line that text begins with
 }
 
-// read reads a log, compressed or not.
-func (r *reader) read(log io.Reader) error {
-	r.in = bufio.NewReaderSize(log, blockSize)
-	if magic, _ := r.in.Peek(2); string(magic) == "\x1f\x8b" {
-		unzipped, err := gzip.NewReader(r.in)
-		if err != nil {
-			return err
-		}
-		r.in = bufio.NewReaderSize(unzipped, blockSize)
+// next returns the next block, as soon as there is a whole line. It takes a buffer that is no longer used.
+func (r *reader) next(free []byte) (b block, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.opened {
+		r.open()
 	}
-	if mark, _ := r.in.Peek(3); string(mark) == "\ufeff" {
-		r.in.Discard(3)
-	}
-	for r.ctx.Err() == nil {
-		size := r.in.Buffered()
-		if size < maxLine {
-			size = blockSize // moves what is left to the front of the buffer, so not after every small document
+	for {
+		end := bytes.LastIndexByte(r.text, '\n') + 1
+		if r.err != nil {
+			end = len(r.text)
 		}
-		text, err := r.in.Peek(size)
-		if len(text) == 0 && errors.Is(err, io.EOF) {
-			return nil
-		} else if len(text) == 0 {
-			return err
-		}
-		end := bytes.LastIndexByte(text, '\n') + 1
-		if err != nil {
-			end = len(text) // the last line
-		}
-		begin, isDocument := findDocument(text, end)
+		begin, found := findDocument(r.text[:end], r.err != nil)
 		switch {
-		case end == 0:
-			r.send(block{lines: text[:maxMasked], reason: tooLong}, 1)
-			r.skipLine()
+		case found && begin == 0:
+			return r.document(), true
 		case begin > 0:
-			r.send(block{lines: text[:begin]}, bytes.Count(text[:begin], newline))
-			r.in.Discard(begin)
-		case isDocument:
-			r.document()
+			b = block{lines: r.text[:begin], at: r.at}
+			r.text = append(free[:0], r.text[begin:]...)
+			r.at.Number += bytes.Count(b.lines, newline)
+			return b, true
+		case end == 0 && len(r.text) >= blockSize:
+			b = block{lines: bytes.Clone(r.text[:maxMasked]), reason: tooLong, at: r.at}
+			r.skipLine()
+			return b, true
+		case r.err != nil:
+			return b, false
 		}
+		r.fill(len(r.text) + 1)
 	}
-	return r.ctx.Err()
 }
 
-// send hands a block with a copy of its lines to a worker, and goes on by a number of lines.
-func (r *reader) send(b block, lines int) {
-	b.at = r.at
-	r.at.Number += lines
-	select {
-	case buffer := <-r.free:
-		b.lines = append(buffer[:0], b.lines...)
-	case <-r.ctx.Done():
-		return
+// open reads the beginning of a log, compressed or not.
+func (r *reader) open() {
+	r.opened = true
+	r.fill(3)
+	if bytes.HasPrefix(r.text, []byte("\x1f\x8b")) {
+		unzipped, err := gzip.NewReader(io.MultiReader(bytes.NewReader(r.text), r.in))
+		r.text, r.in, r.err = nil, unzipped, err
+		r.fill(3)
 	}
-	select {
-	case r.blocks <- b:
-	case <-r.ctx.Done():
+	r.text = bytes.TrimPrefix(r.text, []byte("\ufeff"))
+}
+
+// fill reads until there are so many bytes, or no more.
+func (r *reader) fill(size int) {
+	for len(r.text) < size && r.err == nil {
+		r.text = slices.Grow(r.text, blockSize)
+		var n int
+		n, r.err = r.in.Read(r.text[len(r.text) : len(r.text)+blockSize])
+		r.text = r.text[:len(r.text)+n]
+		if r.ctx.Err() != nil {
+			r.err = r.ctx.Err()
+		}
 	}
 }
 
 // skipLine skips the rest of a line, however long it is.
 func (r *reader) skipLine() {
-	for r.ctx.Err() == nil {
-		if _, err := r.in.ReadSlice('\n'); !errors.Is(err, bufio.ErrBufferFull) {
-			return
-		}
+	end := -1
+	for ; end < 0 && len(r.text) > 0; end = bytes.IndexByte(r.text, '\n') {
+		r.text = r.text[:0]
+		r.fill(1)
 	}
+	r.text = r.text[end+1:]
+	r.at.Number++
 }
 
-// documentStart matches the beginning of a HAR or a usage file, which may have many lines. maxStart is how much of it is
-// looked at.
-var documentStart = regexp.MustCompile(`^\{\s*("log"\s*:\s*\{|"signpost_usage"\s*:|"endpoints"\s*:)`)
-
+// maxStart is how much of a line is looked at to see whether a document begins with it.
 const maxStart = 256
 
-// findDocument returns where a document begins in the lines that end at a position of the text, or that position.
-func findDocument(text []byte, end int) (begin int, found bool) {
-	for begin < end {
-		start := text[begin:min(begin+maxStart, len(text))]
-		if start[0] == '{' && documentStart.Match(start) {
-			return begin, true
-		}
-		next := bytes.Index(text[begin:end], []byte("\n{"))
-		if next < 0 {
+// findDocument returns where in the lines of a text a HAR or a usage file begins, or may begin if there is more to come;
+// otherwise, the end of the text.
+func findDocument(text []byte, whole bool) (begin int, found bool) {
+	for ; begin < len(text); begin++ {
+		brace := bytes.IndexByte(text[begin:], '{')
+		if brace < 0 {
 			break
 		}
-		begin += next + 1
+		begin += brace
+		if begin > 0 && text[begin-1] != '\n' {
+			continue
+		}
+		start := text[begin+1 : min(begin+maxStart, len(text))]
+		name := bytes.TrimLeft(start, " \t\r\n")
+		if len(name) == 0 && len(start) < maxStart-1 && !whole {
+			return begin, false
+		}
+		if isDocument(name) {
+			return begin, true
+		}
 	}
-	return end, false
+	return len(text), false
+}
+
+// isDocument reports whether a HAR or a usage file begins with these members.
+func isDocument(members []byte) bool {
+	if log, found := bytes.CutPrefix(members, []byte(`"log"`)); found { // also a field of JSON lines, with a text
+		return bytes.HasPrefix(bytes.TrimLeft(log, " \t\r\n:"), []byte("{"))
+	}
+	return bytes.HasPrefix(members, []byte(`"signpost_usage"`)) || bytes.HasPrefix(members, []byte(`"endpoints"`))
 }
 
 // document reads a HAR or a usage file. If it does not end within maxDocument, it is left out.
-func (r *reader) document() {
-	text, err := r.in.Peek(r.in.Buffered())
-	end, taken := endOfValue(text, 0), 0
-	for end < 0 && err == nil && len(text) < maxDocument {
-		if taken == 0 {
-			text = bytes.Clone(text)
-		}
-		r.in.Discard(len(text) - taken)
-		taken = len(text)
-		var more []byte
-		more, err = r.in.Peek(blockSize)
-		text = append(text, more...)
-		end = endOfValue(text, 0)
+func (r *reader) document() block {
+	end := endOfValue(r.text, 0)
+	for end < 0 && r.err == nil && len(r.text) < maxDocument {
+		r.fill(2 * len(r.text))
+		end = endOfValue(r.text, 0)
 	}
-	if end >= 0 {
-		text = text[:end]
+	if end < 0 {
+		end = len(r.text)
 	}
-	r.in.Discard(len(text) - taken)
+	b := block{reason: badDocument, at: r.at}
 	var document struct {
 		Usage
 		Log struct{ Entries []json.RawMessage }
 	}
-	b := block{reason: badDocument}
-	if json.Unmarshal(text, &document) == nil {
+	if json.Unmarshal(r.text[:end], &document) == nil {
 		switch {
 		case document.Log.Entries != nil:
-			b = block{requests: document.Log.Entries}
+			b = block{requests: document.Log.Entries, at: r.at}
 		case document.Format == FileFormat:
-			b = block{usage: &document.Usage}
+			b = block{usage: &document.Usage, at: r.at}
 		}
 	}
-	r.send(b, bytes.Count(text, newline))
+	r.at.Number += bytes.Count(r.text[:end], newline)
+	r.text = r.text[end:]
+	return b
 }

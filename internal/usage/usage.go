@@ -81,6 +81,7 @@ type Key struct {
 type sentKey struct {
 	name string
 	*Key
+	value []byte // in the request that is counted, as written; nil if it has none
 }
 
 // Param counts requests that set a query parameter.
@@ -138,7 +139,7 @@ func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 		key := &Key{Required: item.Required}
 		counts.Keys[item.Key] = key
 		if item.Type == signpost.ContextCtx {
-			counts.sent = append(counts.sent, sentKey{item.SentAs(), key})
+			counts.sent = append(counts.sent, sentKey{name: item.SentAs(), Key: key})
 		} else {
 			counts.unsent = append(counts.unsent, key)
 		}
