@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"os"
+	"syscall"
 	"testing"
 	"unsafe"
 
@@ -24,4 +25,9 @@ func openTerminal(t *testing.T) (control, tty *os.File) {
 	tty = testkit.Must(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 	t.Cleanup(func() { tty.Close() })
 	return control, tty
+}
+
+// onTerminal starts a process whose terminal is its standard error, so that it gets what is typed there.
+func onTerminal() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 }

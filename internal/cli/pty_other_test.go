@@ -4,6 +4,7 @@ package cli
 
 import (
 	"os"
+	"syscall"
 	"testing"
 
 	"signpost/internal/testkit"
@@ -15,3 +16,5 @@ func openTerminal(t *testing.T) (control, tty *os.File) {
 	testkit.Missing(t, "/dev/ptmx of Linux", "colour and progress on a terminal")
 	return nil, nil
 }
+
+func onTerminal() *syscall.SysProcAttr { return nil }

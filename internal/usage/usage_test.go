@@ -159,41 +159,6 @@ func TestAddsUp(t *testing.T) {
 	}
 }
 
-// TestSecrets feeds logs in which every value is a secret, and looks for them in everything that is returned.
-func TestSecrets(t *testing.T) {
-	t.Parallel()
-	const secret = "s3cr3tValue"
-	encoded := base64.StdEncoding.EncodeToString([]byte(secret))
-	var log strings.Builder
-	for _, place := range []string{
-		"/v1/films/%s/media", "/v1/%s", "/%s/v1/films", "/v1/films?sort=%s", "/v1/films?limit=%s", "/v1/films?utm_source=%s", "/v1/films?%s",
-		"/v1/films?a[%s]=1", "/v1/films/7/media?ctx=%s", "/v1/films#%s", "https://%s/v1/films", "https://u:%s@a.example/v1/films", "%s", "/v1/films?sort=newest%%26%s",
-		"/v1/films/7/media?ctx=" + ctx(`{"`+token+`":"`+secret+`"}`),
-	} {
-		uri := strings.ReplaceAll(strings.ReplaceAll(place, "%s", secret), "%%", "%")
-		log.WriteString(combined(uri, 200))
-		log.WriteString(strings.Replace(combined(uri, 200), "HTTP", secret, 1) + strings.Replace(combined(uri, 200), "- -", "- "+secret, 1))
-		fmt.Fprintf(&log, `{"method":"GET","uri":%q,"host":%q,"status":200,%q:1,"headers":{"Authorization":[%q]}}`+"\n", uri, secret+".example", secret, secret)
-		fmt.Fprintf(&log, `{"method":%q,"uri":%q,"status":%q,"time":%q}`+"\n", secret, uri, secret, secret)
-	}
-	log.WriteString(secret + " " + secret + "\n{\"" + secret + "\":\"" + secret + "\"}\n" + strings.Repeat(secret, maxLine/len(secret)+1) + "\n" +
-		`{"log":{"` + secret + `":[],"entries":[{"request":{"method":"` + secret + `","url":"` + secret + `"}}` + "\n" +
-		`{"signpost_usage":1,"requests":1,"from":"` + secret + `","unread":{"` + secret + `":1},"unmatched":{"/` + secret + `":1,"` + secret + `":1},"endpoints":[` +
-		`{"service":"/","version":"v1","url":"https://{{host}}/v1/films","keys":{"` + secret + `":{"present":1}},"undeclared":{"[` + secret + `]":1},` +
-		`"params":{"` + secret + `":{"set":1},"sort":{"options":{"` + secret + `":1}}}},{"url":"https://{{host}}/` + secret + `","requests":1}]}` + "\n")
-	c := NewCounter(services())
-	testkit.OK(t, c.Count(t.Context(), "log", strings.NewReader(log.String())))
-	out := file(t, c.Usage()) + fmt.Sprintf("%+v", c.Usage().First)
-	for _, s := range []string{secret, strings.ToLower(secret), encoded, ctx(secret)} {
-		if i := strings.Index(out, s); i >= 0 {
-			t.Errorf("%q is in the output: …%s", s, out[max(0, i-100):min(len(out), i+100)])
-		}
-	}
-	if n := len(c.Usage().First); n < 4 {
-		t.Errorf("only %d reasons are covered: %v", n, c.Usage().First)
-	}
-}
-
 // endless repeats a text until a number of bytes is read.
 type endless struct {
 	text []byte
