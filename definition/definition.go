@@ -28,8 +28,9 @@ type File struct {
 
 	doc          *tree.Document
 	findings     []signpost.Finding
-	served       bool       // a manifest
-	basePathAt   *tree.Node // for clashes between files; nil if the base path could not be read
+	located      map[int]signpost.Path // of errors without a path, by their offset
+	served       bool                  // a manifest
+	basePathAt   *tree.Node            // for clashes between files; nil if the base path could not be read
 	enable       []string
 	features     []signpost.Feature // built-in and declared features, in application order
 	versions     []version

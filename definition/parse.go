@@ -46,6 +46,7 @@ type decoder struct {
 // newDecoder parses the text into a tree, and reports its problems.
 func newDecoder(f *File, text []byte, opts Options) *decoder {
 	f.BasePath, f.deprecations = "/", make(map[signpost.Part]*signpost.Deprecation)
+	f.located = make(map[int]signpost.Path)
 	f.doc = tree.Parse(text, f.served || isJSON(f.Name, text))
 	d := &decoder{
 		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[*tree.Node]bool),

@@ -45,6 +45,15 @@ func (d *decoder) keepPlaces() {
 	}
 }
 
+// Locate returns the path of a finding in this file. One about the form of the definition has none of its own, but may be in
+// an endpoint.
+func (f *File) Locate(found signpost.Finding) signpost.Path {
+	if found.Path != nil {
+		return found.Path
+	}
+	return f.located[f.doc.Offset(found.Line, found.Column)]
+}
+
 func isInside(f tree.Field, offset int) bool {
 	return f.Key.Start() <= offset && offset < max(f.Key.End(), f.Value.End())
 }
@@ -55,7 +64,9 @@ func (d *decoder) errorsIn(endpoint tree.Field, offsets []int) []signpost.Path {
 	url := signpost.Field(endpoint.Key.Text)
 	for _, offset := range offsets {
 		if isInside(endpoint, offset) {
-			paths = append(paths, append(signpost.Path{url}, pathTo(endpoint.Value, offset)...))
+			path := append(signpost.Path{url}, pathTo(endpoint.Value, offset)...)
+			d.located[offset] = path
+			paths = append(paths, path)
 		}
 		for i, item := range endpoint.Value.Get("modifiers").Items {
 			if shared := d.shared[item.Text]; shared != nil && item.Kind == tree.String && isInside(shared.Field, offset) {

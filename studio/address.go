@@ -81,7 +81,7 @@ func (s *Studio) fetchText(ctx context.Context, address *url.URL) (*text, *probl
 	if err = now.unusable(); err != nil {
 		why := failed(http.StatusBadGateway, sentence(err.Error()),
 			"The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.")
-		why.Findings = findings(definition.Lint(now.file))
+		why.Findings = findings(now.file, definition.Lint(now.file))
 		return nil, why
 	}
 	return now, nil

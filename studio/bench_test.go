@@ -75,7 +75,7 @@ func BenchmarkPage(b *testing.B) {
 		_, address := serveFile(b, fmt.Sprintf("versions: {v1: {endpoints: {%s/feed: {name: X, method: get, mime_type: application/json, modifiers: [{kind: text, id: q, name: Q, key: q, label: Query}]}}}}", large.URL))
 		p := openTab(b, address+published+"&tab=text")
 		p.send()
-		p.waitText("#answer-facts", "MiB")
+		p.waitText("#answer-facts", "KiB")
 		measure(b, p, func(i int) {
 			p.eval(input(field("Query"), fmt.Sprintf("owl%d", i), fmt.Sprintf(`document.querySelector("#feed-url").textContent.endsWith("q=owl%d")`, i)))
 		})

@@ -77,7 +77,7 @@ func (s *Studio) check(c call, in checking) (any, error) {
 func (s *Studio) checkOptions(c call, in checking) (address string, opts client.CheckOptions, err error) {
 	src := c.src
 	v := src.version(in.Version)
-	if v == nil && src.address == nil {
+	if src.address == nil && (v == nil || !src.served()) {
 		return "", opts, errors.New("there is no manifest to check yet: fix the errors first")
 	}
 	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values), Follow: cmp.Or(in.Links, -1)}

@@ -48,6 +48,12 @@ func writeFile(t testing.TB, text string) (path string, write func(text string))
 	return path, write
 }
 
+// lineOf returns the number of the first line with a part.
+func lineOf(text, part string) int {
+	before, _, _ := strings.Cut(text, part)
+	return 1 + strings.Count(before, "\n")
+}
+
 // TestPageFollowsTheFile runs the real program and changes the file on disk.
 func TestPageFollowsTheFile(t *testing.T) {
 	t.Parallel()
@@ -66,10 +72,22 @@ func TestPageFollowsTheFile(t *testing.T) {
 	p.waitURL("https://feeds.example.com/v1/feeds?q=owl&page=0&hd=false&ctx=eyJ0IjoiczNjcmV0In0")
 	p.waitText(".views", "Problems1")
 
-	// With an error, the findings say where it is, and the last good version stays.
-	write(strings.Replace(feedsYAML, "mime_type: application/json\n", "mimetype: application/json\n", 1))
+	// With a syntax error, the last good version stays.
+	write("versions: [")
 	p.waitText("#notes", "keeps the last valid version")
 	p.waitText("#status", "feeds.yaml was saved.")
+
+	// With another error, the page shows what can be read of the new version. The findings are at its controls, and their lines
+	// open the source there.
+	write(strings.NewReplacer("name: Feeds\n", "name: Reels\n", "kind: text, id: q", "kind: txt, id: q").Replace(feedsYAML))
+	p.waitText("#notes", "would not be served")
+	p.waitText("#endpoint-name", "Reels")
+	const line = `[...document.querySelectorAll("#controls .failure")].find((f) => f.textContent.includes('"txt"')).querySelector("a")`
+	p.wait(fmt.Sprintf("decodeURI(%s.href).startsWith(%s)", line, quoteJS(fmt.Sprintf("vscode://file%s:%d:", path, lineOf(feedsYAML, "kind: text, id: q")))))
+
+	write(strings.Replace(feedsYAML, "mime_type: application/json\n", "mimetype: application/json\n", 1))
+	p.waitText("#endpoint-name", "Feeds")
+	p.waitText(".pane.endpoint .failure", `unknown field "mimetype"`)
 	p.wait(field("Query") + `.value === "owl"`)
 	p.view("problems")
 	p.waitText("#problems-list", `unknown field "mimetype"`)

@@ -49,9 +49,10 @@ type record struct {
 
 // text is one state of a source.
 type text struct {
-	file *definition.File
-	body []byte
-	read []byte // as it was read, if body is that in lines
+	file     *definition.File
+	body     []byte
+	read     []byte             // as it was read, if body is that in lines
+	findings []signpost.Finding // of the text alone; nil if unknown
 }
 
 func parse(name string, body []byte, served bool) *text {
@@ -67,7 +68,7 @@ func inLines(t *text) *text {
 	if bytes.ContainsRune(bytes.TrimSpace(t.body), '\n') || json.Indent(&out, bytes.TrimSpace(t.body), "", "  ") != nil {
 		return t
 	}
-	return &text{definition.ParseManifest(t.file.Name, out.Bytes()), out.Bytes(), t.body}
+	return &text{file: definition.ParseManifest(t.file.Name, out.Bytes()), body: out.Bytes(), read: t.body}
 }
 
 // asRead returns the text as it was read.
@@ -86,13 +87,14 @@ type source struct {
 	HostOpen bool       `json:"host_open"` // whether any URL contains {{host}}
 	BasePath string     `json:"base_path"`
 	Features []feature  `json:"features"`
-	Versions []*version `json:"versions"` // of the last text without errors, or of what can be read of one that has always had some
+	Versions []*version `json:"versions"` // of shown
 	Empty    bool       `json:"empty"`    // there is nothing in the file yet
 	Findings []finding  `json:"findings"`
 	Notes    []string   `json:"notes"`
 
 	Changes []diff.Change `json:"changes"` // since it was registered or accepted
 
+	shown   *text // the current text if endpoints can be read of it, else the last good one
 	enabled []string
 }
 
@@ -126,12 +128,15 @@ type File struct {
 	// Registered files take part in overlap only.
 	Registered bool
 
+	// Findings are those of the file alone, which are all if nothing else is registered.
+	Findings []signpost.Finding
+
 	// Err is the reason why the file could not be read again. It keeps the state that it had.
 	Err error
 }
 
-// SetFiles replaces the definitions. If one has errors, its last good text stays, as in a service, with the errors next
-// to it. A file whose text is as before does not change.
+// SetFiles replaces the definitions. If one has errors, the page shows what can be read of it, or else its last good text.
+// A file whose text is as before does not change.
 func (s *Studio) SetFiles(files ...File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +154,7 @@ func (s *Studio) SetFiles(files ...File) {
 			r.Failure = &problem{Detail: why, Hint: "The page keeps showing the last version that it read."}
 		case r.now == nil || !bytes.Equal(r.now.asRead(), f.Text) || r.Failure != nil:
 			changed = true
-			now := &text{file: f.Definition, body: f.Text}
+			now := &text{file: f.Definition, body: f.Text, findings: f.Findings}
 			if f.Definition.Served() {
 				now = inLines(now)
 			}
@@ -189,7 +194,11 @@ func (s *Studio) lint() {
 		}
 		r.findings = nil
 	}
-	for _, f := range definition.LintTogether(judged, besides) {
+	found := s.onlyFindings()
+	if found == nil {
+		found = definition.LintTogether(judged, besides)
+	}
+	for _, f := range found {
 		if r := s.record(f.File); r != nil {
 			if r.now.file.Served() {
 				f = foreign.Finding(f)
@@ -199,10 +208,18 @@ func (s *Studio) lint() {
 	}
 }
 
+// onlyFindings returns the findings of the only record, if they are known: linting takes as long as showing a text.
+func (s *Studio) onlyFindings() []signpost.Finding {
+	if len(s.records) != 1 || s.records[0].now == nil {
+		return nil
+	}
+	return s.records[0].now.findings
+}
+
 // build returns a record as a deployment has it. Nil features means those that the file enables.
 func (r *record) build(host string, features []string) *source {
 	src := &source{
-		record: *r, Host: host, Features: []feature{}, Versions: []*version{}, Findings: findings(r.findings), Notes: []string{},
+		record: *r, Host: host, Features: []feature{}, Versions: []*version{}, Findings: []finding{}, Notes: []string{},
 		Changes: []diff.Change{}, enabled: features,
 	}
 	if r.address != nil {
@@ -217,11 +234,13 @@ func (r *record) build(host string, features []string) *source {
 		}
 		return src
 	}
+	src.Findings = findings(r.now.file, r.findings)
 	src.Empty = len(bytes.TrimSpace(r.now.body)) == 0
-	shown := r.now.file
-	if r.good != nil { // a text with a syntax error has neither title nor features
-		shown = r.good.file
+	src.shown = r.now
+	if r.good != nil && !r.now.readable() {
+		src.shown = r.good // a syntax error takes neither title nor features away
 	}
+	shown := src.shown.file
 	if exact := shown.Hosts.Exact(); host == "" && r.address == nil && len(exact) > 0 {
 		src.Host = exact[0]
 	}
@@ -234,39 +253,41 @@ func (r *record) build(host string, features []string) *source {
 	for _, name := range shown.Features() {
 		src.Features = append(src.Features, feature{name, slices.Contains(features, name)})
 	}
-	readable := r.good
-	if readable == nil {
-		readable = r.now
-	}
-	if err := src.resolve(readable); err != nil && r.good != nil {
-		src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
-	}
+	err := src.resolve(src.shown)
 	switch {
+	case src.served() && err != nil:
+		src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
 	case r.good == r.now || r.Failure != nil:
-	case r.good != nil:
+	case src.shown == r.good:
 		src.Notes = append(src.Notes, "The file has errors. Like a running service, this page keeps the last valid version.")
 	case len(src.Versions) > 0:
 		src.Notes = append(src.Notes, "The file has errors, so it would not be served. This is what can be read of it.")
 	}
-	if r.good != nil {
-		if r.base != r.good && r.Judged {
-			changes, _ := src.compare(r.base)
-			src.Changes = append(src.Changes, changes...)
-		}
+	if r.good != nil && r.base != r.good && r.Judged {
+		changes, _ := src.compare(r.base)
+		src.Changes = append(src.Changes, changes...)
 	}
 	return src
 }
 
-// unusable returns why a text cannot be shown: a definition has errors, or nothing of a manifest can be read.
+// served reports whether a service would serve what is shown.
+func (src *source) served() bool { return src.shown != nil && src.shown == src.good }
+
+// readable reports whether endpoints can be read of a text, whatever errors it has.
+func (t *text) readable() bool {
+	return slices.ContainsFunc(t.file.Readable(nil), func(v signpost.Version) bool { return len(v.Manifest.Endpoints) > 0 })
+}
+
+// unusable returns why a text cannot be served: a definition has errors, or nothing of a manifest can be read.
 func (t *text) unusable() error {
 	if !t.file.Served() {
 		_, err := t.file.Manifests(nil)
 		return err
 	}
-	_, err := client.ReadManifest(t.body)
-	if readable := t.file.Readable(nil); len(readable) > 0 && len(readable[0].Manifest.Endpoints) > 0 {
+	if t.readable() {
 		return nil
 	}
+	_, err := client.ReadManifest(t.body)
 	return err
 }
 
@@ -276,14 +297,6 @@ func (src *source) service(t *text) *sources.Service {
 	s := &sources.Service{Name: src.ID, File: t.file, Served: t.file.Served(), Address: src.address}
 	s.Load(src.enabled)
 	return s
-}
-
-// forHost resolves {{host}}, unless the service has its host in it already.
-func (src *source) forHost(s *sources.Service) (*sources.Service, error) {
-	if src.Kind == KindAddress || s.Host != signpost.HostPlaceholder {
-		return s, nil
-	}
-	return s, errors.Unwrap(s.ServeFor(src.Host)) // without the name of the file, which is beside it
 }
 
 // resolve sets the versions to those of a text, for the deployment of the source.
@@ -297,8 +310,10 @@ func (src *source) resolve(t *text) error {
 			src.HostOpen = src.HostOpen || u.HasHostPlaceholder()
 		}
 	}
-	if _, err := src.forHost(service); err != nil {
-		return err
+	if src.Kind != KindAddress && service.Host == signpost.HostPlaceholder {
+		if err := service.ServeFor(src.Host); err != nil {
+			return errors.Unwrap(err) // without the name of the file, which is beside it
+		}
 	}
 	origins, about := src.featureKeys(t.file), t.file.ContextKeys()
 	for _, w := range service.Versions {
@@ -347,8 +362,8 @@ func (src *source) featureKeys(f *definition.File) map[[3]string]string {
 
 // body returns the manifest of a version as the service sends it.
 func (src *source) body(v *version) []byte {
-	if src.good.file.Served() {
-		return bytes.ReplaceAll(src.good.body, []byte(signpost.HostPlaceholder), []byte(src.Host))
+	if src.shown.file.Served() {
+		return bytes.ReplaceAll(src.shown.body, []byte(signpost.HostPlaceholder), []byte(src.Host))
 	}
 	text, _ := v.manifest.MarshalJSON() // its text has no errors, and resolving it leaves each URL once
 	return append(text, '\n')

@@ -114,3 +114,22 @@ func TestPageGroupsFindings(t *testing.T) {
 	p.click(`document.querySelector("#problems-list summary")`)
 	p.wait(`document.querySelectorAll("#problems-list .where-all li").length === 19`)
 }
+
+// TestErrorsAreNotServed checks that a file with errors is shown as far as it can be read, but has no manifest.
+func TestErrorsAreNotServed(t *testing.T) {
+	t.Parallel()
+	broken := strings.Replace(feedsYAML, "method: get\n", "method: GET\n", 1)
+	for _, texts := range [][]string{{broken}, {feedsYAML, broken}} {
+		s, address := serve(t, studio.Options{})
+		for _, text := range texts {
+			show(s, text)
+		}
+		testkit.Equal(t, "method", get(t, sourceOf(t, address, "feeds.yaml"), "versions", 0, "endpoints", 0, "method"), any("GET"))
+		status, _ := ask(t, address+"/films/v1/endpoints-manifest", nil)
+		testkit.Equal(t, "status of the manifest", status, 404)
+		expect(t, address+"/api/check", object{"source": "feeds.yaml", "version": "v1"}, 422, nil)
+		show(s, feedsYAML)
+		status, _ = ask(t, address+"/films/v1/endpoints-manifest", nil)
+		testkit.Equal(t, "status of the manifest without errors", status, 200)
+	}
+}

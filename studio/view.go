@@ -5,6 +5,7 @@ import (
 
 	"signpost"
 	"signpost/client"
+	"signpost/definition"
 	"signpost/host"
 )
 
@@ -133,11 +134,12 @@ func fieldOf(p signpost.Path) string {
 	return signpost.Path{p[1], p[2]}.String()
 }
 
-// findings converts findings for the page.
-func findings(found []signpost.Finding) []finding {
+// findings converts the findings of a file for the page.
+func findings(file *definition.File, found []signpost.Finding) []finding {
 	all := []finding{}
 	for _, f := range found {
-		all = append(all, finding{f, f.Width, f.Path.Endpoint(), fieldOf(f.Path)})
+		path := file.Locate(f)
+		all = append(all, finding{f, f.Width, path.Endpoint(), fieldOf(path)})
 	}
 	return all
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signpost"
 	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/daemon"
@@ -196,7 +197,7 @@ func (c *CLI) studioWorkspace(ctx context.Context, args, paths, registered []str
 		documents := []source.Document{{Name: exampleName, Text: example}}
 		more = append(more, workspace.Source{Source: &source.Fixed{Label: exampleName, Documents: documents}})
 	}
-	opts := workspace.Options{Manifests: true, Definition: c.project.Options(definition.Options{})}
+	opts := workspace.Options{Manifests: true, Hasty: true, Definition: c.project.Options(definition.Options{})}
 	names := workspace.Arguments{Judged: paths, Registered: registered, Project: c.project, Others: len(args) > 0}
 	return workspace.Follow(ctx, c.reader(), opts, names, more...)
 }
@@ -212,7 +213,10 @@ func studioFiles(s *workspace.Snapshot) []studio.File {
 		if f.Definition == nil { // because of a bug
 			continue
 		}
-		file := studio.File{Definition: f.Definition, Text: f.Text, Registered: f.Role != workspace.Judged, Err: failures[f.From]}
+		file := studio.File{
+			Definition: f.Definition, Text: f.Text, Registered: f.Role != workspace.Judged, Err: failures[f.From],
+			Findings: append([]signpost.Finding{}, f.Findings...),
+		}
 		_, fixed := f.From.(*source.Fixed)
 		path, err := filepath.Abs(f.Name)
 		switch {

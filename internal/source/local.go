@@ -19,6 +19,9 @@ const (
 	// file read while being overwritten can be part old and part new, and still be well-formed.
 	restTime = 100 * time.Millisecond
 
+	// hastyRest is that for somebody who is waiting. An editor writes a file at once, or in a few steps within that.
+	hastyRest = 20 * time.Millisecond
+
 	// maxRests is how often files that keep changing are waited for.
 	maxRests = 20
 

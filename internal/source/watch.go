@@ -23,6 +23,9 @@ type Watcher struct {
 	// Arrivals reports that a remote source was polled; true means that it was demanded. It may be nil.
 	Arrivals <-chan bool
 
+	// Hasty makes it look soon after an event, for readers that show a file and read it again if it was incomplete.
+	Hasty bool
+
 	// Ticks replaces the ticker of LookInterval in tests.
 	Ticks <-chan time.Time
 }
@@ -48,6 +51,10 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 		}
 		follow()
 	}
+	rest := restTime
+	if w.Hasty {
+		rest = hastyRest
+	}
 	var settled <-chan time.Time
 	for {
 		select {
@@ -59,9 +66,9 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 		case demanded := <-w.Arrivals:
 			look(demanded)
 		case <-events:
-			settled = time.After(restTime)
+			settled = time.After(rest)
 		case <-errs: // for example an overflow: something has changed
-			settled = time.After(restTime)
+			settled = time.After(rest)
 		case <-settled:
 			settled = nil
 			look(false)

@@ -47,7 +47,7 @@ type Options struct {
 	// Manifests makes judged files that are manifests be parsed as such, not as bad definitions.
 	Manifests bool
 
-	// Hasty makes files be read as soon as they change: in an editor.
+	// Hasty makes files be read as soon as they change: for somebody who is waiting.
 	Hasty bool
 }
 
@@ -179,7 +179,8 @@ func New(opts Options, sources ...Source) *Workspace {
 // Follow calls a function with a new snapshot whenever a file has changed, until ctx is canceled.
 func (w *Workspace) Follow(ctx context.Context, changed func(*Snapshot)) {
 	failures := fmt.Sprint(w.last.Failures)
-	watcher := source.Watcher{Directories: func() []string { return source.Directories(w.Sources()) }}
+	directories := func() []string { return source.Directories(w.Sources()) }
+	watcher := source.Watcher{Directories: directories, Hasty: w.opts.Hasty}
 	watcher.Run(ctx, func(bool) {
 		s := w.Look()
 		last := failures

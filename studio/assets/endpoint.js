@@ -3,7 +3,7 @@
 import { currentDraft, open, type, typeContext } from "./actions.js";
 import { button, choice, code, count, h, linkButton, list, plain, plainLines, typing, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
-import { fold, keys, whyNot, whyOther } from "./parts.js";
+import { fold, keys, lineLink, whyNot, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
   contextSet, contextValue, destination, elsewhere, marksOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
@@ -16,7 +16,6 @@ export function endpointPane(at) {
   const { endpoint: e } = at;
   const params = paramsOf(e);
   const usage = usageOf(at.source, at.version.name, e.key);
-  findings = Map.groupBy(at.source.findings.filter((f) => f.key === e.key), (f) => f.field);
   return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
     h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
     usage && h("p", { class: "quiet", id: "endpoint-usage" }, usage.requests === 0 ? "No request called it"
@@ -26,7 +25,7 @@ export function endpointPane(at) {
     warnings(at),
     e.placeholders.length > 0 && group("locator", "What the entry fills in", null, e.placeholders.map((name) => placeholderRow(at, name))),
     params.length > 0 && group("controls", "What editors set", resetAll(at, params),
-      e.modifiers.flatMap((m, i) => [modifierRows(at, m), foundAt(`modifiers[${i}]`)])),
+      e.modifiers.flatMap((m, i) => [modifierRows(at, m), foundAt(at, `modifiers[${i}]`)])),
     e.placeholders.length + params.length + e.context.length === 0
       && h("p", { class: "blank-line", id: "nothing" }, "Nothing to fill in: this endpoint has no modifiers and no context keys."),
     e.context.length > 0 && contextPart(at),
@@ -45,7 +44,7 @@ function contextPart(at) {
     h("span", { class: "quiet" }, `${count(context.length, "key")}: `, value(context.map((item) => item.key).join(", ")))], [
     h("p", { class: "hint" }, "Values of “", value(contextSet().name), "”",
       sendOf(at.source) !== "sample" && [", for ", value(destination(at))]),
-    context.map((item, i) => [contextRow(at, item), foundAt(`context_obj[${i}]`)]),
+    context.map((item, i) => [contextRow(at, item), foundAt(at, `context_obj[${i}]`)]),
     travel(),
   ]);
 }
@@ -97,7 +96,7 @@ function warnings(at) {
         lost.length === 1 ? "it" : "them", losing.length === 1 ? ", but is" : ", but are",
         " shadowed: only the endpoint with the longest matching URL counts, and that is this one. ",
         linkButton(() => go({ view: "map" }), "Show on the map"))),
-    problems > 0 && h("div", { key: "problems" }, errors && foundAt(""),
+    problems > 0 && h("div", { key: "problems" }, errors && foundAt(at, ""),
       h("p", { class: "blank-line" }, linkButton(() => go({ view: "problems" }), count(problems, "problem")), " with this endpoint")),
     match && match.losers.length > 0 && losing.length === 0 && h("details", { key: "why", class: "why" },
       h("summary", {}, "Why this endpoint answers"), match.losers.map((other) => h("p", {}, whyNot(other)))),
@@ -120,12 +119,9 @@ function row(name, { label, key, id, control, about, below }) {
     h("div", { class: "field-control" }, control, wrong && h("p", { class: "failure", id: id + "-failure" }, plain(wrong)), below));
 }
 
-/** foundAt returns what lint says about a modifier or a context item, by its place in the definition. @param {string} field */
-const foundAt = (field) => (findings.get(field) ?? []).map((f) => h("p", { class: f.severity === "error" ? "failure" : "problem" },
-  plain(f.message), f.line > 0 && [" ", linkButton(() => go({ view: "problems" }), `line ${f.line}`)]));
-
-/** The findings about the endpoint that is shown, by field. @type {Map<string, Finding[]>} */
-let findings = new Map();
+/** foundAt shows what lint found in a part of the endpoint, such as modifiers[1]. @param {Current} at @param {string} field */
+const foundAt = ({ source: s, endpoint: e }, field) => s.findings.filter((f) => f.key === e.key && f.field === field)
+  .map((f) => h("p", { class: f.severity === "error" ? "failure" : "problem" }, plain(f.message), " ", lineLink(s, f)));
 
 /** messageOf says what is wrong with a field, once that is worth saying. @param {string} name */
 function messageOf(name) {

@@ -1,8 +1,8 @@
 // The map: all registered endpoints as a drawn tree of prefixes. A feed lights up those that match, and its keys go to the winner.
 
 import { loadMatches, open } from "./actions.js";
-import { address, badge, button, byId, code, count, h, lazy, linkButton, list, plain, value } from "./dom.js";
-import { chip, fold, keys, viewHead, whyNot } from "./parts.js";
+import { address, badge, button, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
+import { chip, fold, keys, lineLink, viewHead, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
 import { coverage, endpointsOf, losses, lostKeys, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { change, state } from "./store.js";
@@ -216,7 +216,8 @@ export const landing = (match) => h("div", { class: "landing", key: match.feed, 
 /** lostLine says what to do about lost keys, and where. @param {Match} match */
 function lostLine({ winner, losers }) {
   if (!losers.some((other) => other.lost_keys.length > 0)) return null;
-  const found = state.server.sources.get(winner.source)?.findings.find((f) => f.key === winner.key && f.rule === "overlap-drops-context");
+  const s = state.server.sources.get(winner.source);
+  const found = s?.findings.find((f) => f.key === winner.key && f.rule === "overlap-drops-context");
   return h("p", { class: "quiet" }, "Declare the keys on ", value(winner.name), ", too, if its feeds need them. ",
-    found && linkButton(() => go({ view: "problems", source: winner.source }), plain(`${winner.source}:${found.line}`)));
+    s && found && lineLink(s, found, `${s.id}:${found.line}`));
 }

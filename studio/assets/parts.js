@@ -1,7 +1,8 @@
 // Parts that several views share.
 
-import { announce, badge, button, code, h, list, plain, value } from "./dom.js";
-import { change, state } from "./store.js";
+import { announce, badge, button, code, h, linkButton, list, plain, value } from "./dom.js";
+import { go } from "./route.js";
+import { after, change, state } from "./store.js";
 
 /** viewHead says what a view shows, and what can be chosen. @param {Child} title @param {Child} about @param {...Child} controls */
 export const viewHead = (title, about, ...controls) => h("div", { class: "view-head" },
@@ -48,6 +49,26 @@ export const findingText = (f, line) => [
   h("p", {}, plain(f.message)),
   f.hint && h("p", { class: "hint" }, plain(f.hint)),
 ];
+
+/**
+ * lineLink leads to the line of a finding: into the editor, or to the text that the page shows where there is no such file.
+ * @param {Source} s
+ * @param {Finding} f
+ * @param {string} [label]
+ */
+export function lineLink(s, f, label = `line ${f.line}`) {
+  const scroll = () => document.getElementById("line-" + f.line)?.scrollIntoView({ block: "center" });
+  if (f.line === 0) return null;
+  if (!s.path || s.formatted) {
+    return linkButton(() => {
+      go({ view: "problems", source: s.id });
+      after(scroll);
+    }, plain(label));
+  }
+  const path = s.path.split(/[/\\]/).map(encodeURIComponent).join("/").replace(/^\//, "");
+  const href = `vscode://file/${path}:${f.line}:${f.column}`;
+  return h("a", { href, title: "Open in VS Code", onclick: scroll }, plain(label));
+}
 
 /** keys returns names of context keys as in a sentence. @param {string[]} names */
 export const keys = (names) => list(names.map((name) => code(name)));

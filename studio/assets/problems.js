@@ -1,8 +1,8 @@
 // The problems, beside the text that they are about.
 
 import { applyFix, loadText } from "./actions.js";
-import { address, button, byId, count, h, lazy, linkButton, plain } from "./dom.js";
-import { copyButton, failureBox, findingText, fold, viewHead } from "./parts.js";
+import { address, button, count, h, lazy, plain } from "./dom.js";
+import { copyButton, failureBox, findingText, fold, lineLink, viewHead } from "./parts.js";
 import { state } from "./store.js";
 import { summary } from "./sync.js";
 
@@ -38,17 +38,12 @@ function explanation(s, clean) {
   return "What lint finds in this file. Fix it and save; this page reloads automatically.";
 }
 
-/** lineOf is the line of a finding: it leads to the text, which leads to the editor. @param {Finding} f */
-const lineOf = (f) => f.line > 0
-  && linkButton(() => byId("line-" + f.line)?.scrollIntoView({ block: "center" }), `line ${f.line}`);
-
 /** @param {Source} s @param {Finding} f */
-const item = (s, f) => [findingText(f, lineOf(f)), actions(s, f)];
+const item = (s, f) => [findingText(f, lineLink(s, f)), actions(s, f)];
 
 /** actions are what can be done about a finding in a file. @param {Source} s @param {Finding} f */
 const actions = (s, f) => s.path && !s.formatted && f.line > 0 && h("p", { class: "row" },
   f.fix && button({ class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
-  h("a", { href: editorLink(s.path, f.line, f.column) }, "Open in VS Code"),
   copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line"));
 
 /** several is a finding in several places: the first, and where the others are. @param {Source} s @param {Finding[]} same */
@@ -58,20 +53,9 @@ function several(s, same) {
   return [
     findingText(same[0], h("strong", {}, places > 1 ? count(places, "endpoint") : count(same.length, "place"))),
     fold(id, "Where", state.open[id] && h("ul", { class: "where-all" }, same.slice(0, maxFindings).map((f, i) => h("li", { key: i },
-      h("p", { class: "row" }, lineOf(f), address(f.key)), f.message !== same[0].message && h("p", { class: "quiet" }, plain(f.message)),
+      h("p", { class: "row" }, lineLink(s, f), address(f.key)), f.message !== same[0].message && h("p", { class: "quiet" }, plain(f.message)),
       actions(s, f))))),
   ];
-}
-
-/**
- * editorLink opens a file at a place. Other editors take the copied place.
- * @param {string} path
- * @param {number} line
- * @param {number} column
- */
-function editorLink(path, line, column) {
-  const escaped = path.split(/[/\\]/).map(encodeURIComponent).join("/").replace(/^\//, "");
-  return `vscode://file/${escaped}:${line}:${column}`;
 }
 
 /** lines shows the text with the places of the findings marked. @param {string} text @param {Finding[]} findings */
