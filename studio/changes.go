@@ -19,6 +19,14 @@ func (src *source) compare(base *text) ([]diff.Change, error) {
 	return diff.Options{Host: src.Host}.Diff(src.service(base).State(), src.service(src.good).State())
 }
 
+// findChanges finds out what has changed since the source was registered or accepted.
+func (src *source) findChanges() {
+	if src.Judged && src.base != src.good {
+		changes, _ := src.compare(src.base)
+		src.Changes = append(src.Changes, changes...)
+	}
+}
+
 // Bases for comparison.
 const (
 	baseRegistered = "registered" // when it was registered, opened or last accepted

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"signpost/host"
 	"signpost/internal/httpurl"
@@ -59,7 +60,12 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 		}
 		v.sources = append(v.sources, rec.build(name, features))
 	}
+	var comparing sync.WaitGroup // takes as long as the overlap
+	for _, src := range v.sources {
+		comparing.Go(src.findChanges)
+	}
 	v.overlap = newOverlap(v.sources)
+	comparing.Wait()
 	if len(s.views) >= maxViews {
 		clear(s.views)
 	}

@@ -263,10 +263,6 @@ func (r *record) build(host string, features []string) *source {
 	case len(src.Versions) > 0:
 		src.Notes = append(src.Notes, "The file has errors, so it would not be served. This is what can be read of it.")
 	}
-	if r.good != nil && r.base != r.good && r.Judged {
-		changes, _ := src.compare(r.base)
-		src.Changes = append(src.Changes, changes...)
-	}
 	return src
 }
 
