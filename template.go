@@ -17,8 +17,8 @@ import (
 // Template is a manifest that is ready to be served: features are applied, the JSON is encoded, and only the host is
 // missing. It is immutable and safe for concurrent use.
 type Template struct {
-	manifest Manifest // with features
 	revision string
+	urls     []string // of the endpoints, with {{host}}
 
 	pieces [][]byte // of the response: joined by the host, they are all of it
 	size   int      // of the response, with {{host}}
@@ -55,30 +55,45 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	pieces[last] = append(pieces[last], '\n')
 	text := bytes.Join(pieces, []byte(HostPlaceholder))
 	hash := sha256.Sum256(text)
-	return &Template{
-		manifest: m.Served(), revision: hex.EncodeToString(hash[:revisionBytes]),
-		pieces: pieces, size: len(text), hosts: m.hostCheck(),
-	}, nil
+	t := &Template{revision: hex.EncodeToString(hash[:revisionBytes]), pieces: pieces, size: len(text), hosts: m.hostCheck()}
+	for _, e := range m.Endpoints {
+		t.urls = append(t.urls, e.URL)
+	}
+	return t, nil
 }
 
 // Revision identifies the manifest before the host is filled in. It is the same on every replica.
 func (t *Template) Revision() string { return t.revision }
 
-// Manifest returns a copy of the manifest with features applied and {{host}} unresolved.
-func (t *Template) Manifest() Manifest { return t.manifest.Clone() }
+// Manifest returns the manifest as it is served, with features applied and {{host}} unresolved. It is read from the JSON
+// each time: a server with thousands of manifests would keep them all twice.
+func (t *Template) Manifest() Manifest {
+	var m Manifest
+	if t.size == 0 {
+		return m
+	}
+	if err := m.UnmarshalJSON(bytes.Join(t.pieces, []byte(HostPlaceholder))); err != nil {
+		panic(err) // cannot happen: Compile has written it
+	}
+	for i, e := range m.Endpoints {
+		if len(e.ContextObj) == 0 {
+			m.Endpoints[i].ContextObj = nil
+		}
+	}
+	return m
+}
+
+// URLs returns those of the endpoints, in order, with {{host}} unresolved.
+func (t *Template) URLs() []string { return slices.Clone(t.urls) }
 
 // Endpoint returns a copy of the endpoint with the given URL, spelled as in the compiled manifest, {{host}} included.
 // Its context items are those of the served manifest, so they include those added by features. Pass them to
 // contextkeys.Middleware to make the manifest and the handler share one list.
 func (t *Template) Endpoint(url string) (Endpoint, error) {
-	urls := make([]string, len(t.manifest.Endpoints))
-	for i, e := range t.manifest.Endpoints {
-		if e.URL == url {
-			return e.Clone(), nil
-		}
-		urls[i] = e.URL
+	if i := slices.Index(t.urls, url); i >= 0 {
+		return t.Manifest().Endpoints[i], nil
 	}
-	if near := spell.Nearest(url, urls); near != "" {
+	if near := spell.Nearest(url, t.urls); near != "" {
 		return Endpoint{}, fmt.Errorf("manifest has no endpoint %q: did you mean %q?", url, near)
 	}
 	return Endpoint{}, fmt.Errorf("manifest has no endpoint %q", url)

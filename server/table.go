@@ -87,11 +87,11 @@ func (t *table) add(base string, service Service) error {
 // checkVersion reports a URL of a version that names another one.
 func checkVersion(name string, versions map[string]*signpost.Template) error {
 	if len(versions) == 1 {
-		return nil // saves a copy of the manifest at every Publish: most services have one version
+		return nil
 	}
-	for _, e := range versions[name].Manifest().Endpoints {
-		if other := routes.OtherVersion(signpost.CutURL(e.URL), name, versions); other != "" {
-			return fmt.Errorf("version %s lists %q: move it to %s, or remove it", name, e.URL, other)
+	for _, url := range versions[name].URLs() {
+		if other := routes.OtherVersion(signpost.CutURL(url), name, versions); other != "" {
+			return fmt.Errorf("version %s lists %q: move it to %s, or remove it", name, url, other)
 		}
 	}
 	return nil
