@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"signpost/internal/testkit"
 )
 
@@ -59,6 +61,38 @@ func TestWatcher(t *testing.T) {
 	want("a file in it", false)
 	cancel()
 	<-ended
+}
+
+// TestLookInterval checks that an idle server with many files spends a thousandth of its time on checks, unless these are all
+// that it has.
+func TestLookInterval(t *testing.T) {
+	for _, test := range []struct {
+		took    time.Duration
+		watched bool
+		want    time.Duration
+	}{
+		{0, true, LookInterval},
+		{time.Millisecond, true, LookInterval},
+		{4 * time.Millisecond, true, 4 * time.Second},
+		{4 * time.Millisecond, false, LookInterval},
+		{time.Minute, true, maxLookInterval},
+	} {
+		if got := lookInterval(test.took, test.watched); got != test.want {
+			t.Errorf("after %v, watched %v: %v", test.took, test.watched, got)
+		}
+	}
+	dir := t.TempDir()
+	watcher := testkit.Must(fsnotify.NewWatcher())(t)
+	defer watcher.Close()
+	for _, test := range []struct {
+		directories []string
+		want        bool
+	}{{[]string{dir}, true}, {[]string{dir, filepath.Join(dir, "none"), dir}, false}} {
+		w := Watcher{Directories: func() []string { return test.directories }}
+		if got := w.follow(watcher); got != test.want || w.follow(nil) {
+			t.Errorf("%q: all are watched: %v", test.directories, got)
+		}
+	}
 }
 
 func TestDirectories(t *testing.T) {
