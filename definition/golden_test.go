@@ -80,6 +80,7 @@ func TestGoldenFindings(t *testing.T) {
 		t.Run(filepath.Base(input), func(t *testing.T) {
 			file := Parse(filepath.Base(input), text)
 			findings := Lint(file)
+			testkit.Equal(t, "ForLint", Lint(file.ForLint()), findings)
 			out := described(file, findings)
 			rule, _, _ := strings.Cut(filepath.Base(input), ".")
 			for !strings.Contains(out, "["+rule+"]") { // duplicate-key-2.yaml is about duplicate-key

@@ -215,7 +215,7 @@ func studioFiles(s *workspace.Snapshot) []studio.File {
 		}
 		file := studio.File{
 			Definition: f.Definition, Text: f.Text, Registered: f.Role != workspace.Judged, Err: failures[f.From],
-			Findings: append([]signpost.Finding{}, f.Findings...),
+			Findings: append([]signpost.Finding{}, f.Findings()...),
 		}
 		_, fixed := f.From.(*source.Fixed)
 		path, err := filepath.Abs(f.Name)

@@ -28,7 +28,7 @@ func (p *publisher) prepare(read []*served) {
 // prepare compiles the definition, for a base path of its own if that is empty, and publishes it on trial. All problems
 // become findings, so that one definition never keeps others from being published.
 func (s *served) prepare(trial *server.Handler, basePath string) {
-	s.next, s.findings = nil, s.Findings
+	s.next, s.findings = nil, s.Findings()
 	if s.bad() {
 		return
 	}

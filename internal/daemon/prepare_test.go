@@ -1,10 +1,24 @@
 package daemon
 
 import (
+	"bytes"
+	"log/slog"
+	"strings"
 	"testing"
 
 	"signpost"
+	"signpost/internal/workspace"
 )
+
+// TestJudgeSurvivesBug judges a snapshot that panics: the server goes on, and the log has the cause.
+func TestJudgeSurvivesBug(t *testing.T) {
+	var log bytes.Buffer
+	p := publisher{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	p.judgeTogether(&workspace.Snapshot{})
+	if !strings.Contains(log.String(), "definitions cannot be judged together: this is a bug in Signpost") {
+		t.Errorf("log: %s", &log)
+	}
+}
 
 // TestFirstFindings checks that errors come first.
 func TestFirstFindings(t *testing.T) {

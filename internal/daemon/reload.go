@@ -100,6 +100,11 @@ func (p *publisher) publish(out *Loaded) {
 	}
 	out.withdrawn = slices.DeleteFunc(slices.Clone(p.served), func(s *served) bool { return seen[s.ID()] })
 	p.prepare(read)
+	for _, s := range read {
+		if s.Definition != nil {
+			s.File.Definition = s.Definition.ForLint() // nobody else has the snapshot yet
+		}
+	}
 	if err := p.handler.Publish(accept(all)...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
 		p.Log.Error("publish", "error", err)
 	}

@@ -56,14 +56,14 @@ type File struct {
 	source.Document
 	Role       Role
 	From       source.Source
-	Definition *definition.File   // nil if parsing it failed because of a bug
-	Findings   []signpost.Finding // of the file alone
+	Definition *definition.File // nil if parsing it failed because of a bug
+
+	findings func() []signpost.Finding
 }
 
-// Rejected reports whether the file has errors.
-func (f *File) Rejected() bool { return slices.ContainsFunc(f.Findings, isError) }
-
-func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
+// Findings returns what is wrong in the file alone. It is determined once, when it is first asked for: commands judge files
+// together only.
+func (f *File) Findings() []signpost.Finding { return f.findings() }
 
 // Service returns the content of the file in the form that signpost/diff and signpost/match take.
 func (f *File) Service() *source.Service { return source.ServiceOf(f.Document, f.Definition) }
@@ -115,7 +115,7 @@ func (s *Snapshot) lint() []signpost.Finding {
 	}
 	for _, f := range s.Files {
 		if f.Definition == nil {
-			found = append(found, f.Findings...)
+			found = append(found, f.Findings()...)
 		}
 	}
 	return found
@@ -294,10 +294,18 @@ func (w *Workspace) parse() {
 
 // parseFile parses a file. A panic becomes a finding, so that one definition never keeps others from being used.
 func (w *Workspace) parseFile(f *File) {
+	f.findings = sync.OnceValue(func() (found []signpost.Finding) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				found = []signpost.Finding{Defect(f.Name, "the definition cannot be judged: %v\n%s", cause, debug.Stack())}
+			}
+		}()
+		return definition.Lint(f.Definition)
+	})
 	defer func() {
 		if cause := recover(); cause != nil {
-			f.Definition = nil
-			f.Findings = []signpost.Finding{Defect(f.Name, "the definition cannot be read: %v\n%s", cause, debug.Stack())}
+			defect := Defect(f.Name, "the definition cannot be read: %v\n%s", cause, debug.Stack())
+			f.findings = func() []signpost.Finding { return []signpost.Finding{defect} }
 		}
 	}()
 	if f.Role == Registered || w.opts.Manifests && f.Manifest() {
@@ -305,7 +313,6 @@ func (w *Workspace) parseFile(f *File) {
 	} else {
 		f.Definition = w.opts.Definition.Parse(f.Name, f.Text)
 	}
-	f.Findings = definition.Lint(f.Definition)
 }
 
 // Defect returns a finding about a bug in Signpost that a definition brought to light.
