@@ -190,11 +190,11 @@ func (c *checker) warnOfVersions() {
 		return
 	}
 	for _, e := range c.manifest.Endpoints {
-		segments := strings.Split(signpost.CutURL(e.URL).Path(), "/")
-		i := slices.IndexFunc(segments, routes.ValidVersion)
-		if i >= 0 && c.isOwn(e.URL) && !slices.Contains(segments, version) {
+		path := signpost.CutURL(e.URL).Path()
+		named := routes.VersionIn(signpost.CutURL(e.URL))
+		if named != "" && c.isOwn(e.URL) && !slices.Contains(strings.Split(path, "/"), version) {
 			r := c.add(Warned, "each version has a manifest of its own, which lists only the URLs of that version",
-				"%q belongs to %s, but this is the manifest of %s [version-mismatch]", e.URL, segments[i], version)
+				"%q belongs to %s, but this is the manifest of %s [version-mismatch]", e.URL, named, version)
 			r.Endpoint, r.Rule = e.URL, "version-mismatch"
 		}
 	}

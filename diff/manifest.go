@@ -332,9 +332,8 @@ func versionsNamed(states ...*signpost.Version) map[string]int {
 			continue
 		}
 		for _, e := range v.Manifest.Endpoints {
-			segments := strings.Split(signpost.CutURL(e.URL).Path(), "/")
-			if i := slices.IndexFunc(segments, routes.ValidVersion); i >= 0 {
-				counts[segments[i]]++
+			if name := routes.VersionIn(signpost.CutURL(e.URL)); name != "" {
+				counts[name]++
 			}
 		}
 	}

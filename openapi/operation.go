@@ -116,7 +116,7 @@ func (im *importer) endpoint(op *operation) (err error) {
 	}
 	op.version = im.opts.Version
 	if op.version == "" && strings.Contains(op.url, signpost.HostPlaceholder) { // third parties have their own versions
-		op.version = versionIn(op.url)
+		op.version = routes.VersionIn(signpost.CutURL(op.url))
 	}
 	op.mimeType = im.mimeType(op)
 	im.addContext(op)
@@ -129,18 +129,6 @@ func (im *importer) endpoint(op *operation) (err error) {
 	}
 	return nil
 }
-
-// versionIn returns the first path segment that names a version, or "".
-func versionIn(url string) string {
-	segments := strings.Split(url, "/")
-	if i := slices.IndexFunc(segments, isVersion); i >= 0 {
-		return segments[i]
-	}
-	return ""
-}
-
-// isVersion reports whether a definition can have a version of this name: they begin at v1.
-func isVersion(name string) bool { return routes.ValidVersion(name) && name != "v0" }
 
 // names returns the possible names of an endpoint, the best one first: the summary of the operation or its path, the
 // operation id, and the label, which no other operation has.

@@ -43,7 +43,8 @@ type Result struct {
 type VersionError struct{ Version, First, Second string }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s and %s are both the manifest of %s: say which version each is for, such as v2=%s", e.First, e.Second, e.Version, e.Second)
+	return fmt.Sprintf("%s and %s are both the manifest of %s: say which version each is for, such as v2=%s",
+		e.First, e.Second, e.Version, e.Second)
 }
 
 // manifest is one of the manifests that are imported.
@@ -75,14 +76,15 @@ func Import(sources []Source, opts Options) (*Result, error) {
 	if opts.BasePath != "/" {
 		out.BasePath = opts.BasePath
 	}
-	own := false
+	isOwn := func(e draft.Endpoint) bool { return strings.Contains(e.URL, signpost.HostPlaceholder) }
+	hasOwn := false
 	for _, m := range manifests {
 		out.Comments = append(out.Comments, fmt.Sprintf("Imported from %s by signpost import.", draft.OneLine(m.Name)))
 		out.Versions = append(out.Versions, m.draft)
 		result.Endpoints += len(m.draft.Endpoints)
-		own = own || slices.ContainsFunc(m.draft.Endpoints, func(e draft.Endpoint) bool { return strings.Contains(e.URL, signpost.HostPlaceholder) })
+		hasOwn = hasOwn || slices.ContainsFunc(m.draft.Endpoints, isOwn)
 	}
-	if opts.Host != "" && !own {
+	if opts.Host != "" && !hasOwn {
 		result.note("no URL is on %s: all stay as they are", opts.Host)
 	}
 	result.Notes = append(result.Notes, count.notes()...)
@@ -158,10 +160,8 @@ func (r *Result) versionOf(m *manifest, known bool) string {
 		if known && !strings.Contains(e.URL, signpost.HostPlaceholder) {
 			continue
 		}
-		for segment := range strings.SplitSeq(signpost.CutURL(e.URL).Path(), "/") {
-			if routes.ValidVersion(segment) && segment != "v0" {
-				named[segment] = true
-			}
+		if version := routes.VersionIn(signpost.CutURL(e.URL)); version != "" {
+			named[version] = true
 		}
 	}
 	versions := slices.Sorted(maps.Keys(named))

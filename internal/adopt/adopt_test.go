@@ -76,7 +76,11 @@ func rendered(t *testing.T, text []byte, version, host string) string {
 	}
 	for _, v := range file.Readable(nil) {
 		if v.Name == version {
-			return string(testkit.Must(render(v.Manifest, host))(t))
+			m := v.Manifest
+			if host != "" {
+				m = testkit.Must(m.ForHost(host))(t)
+			}
+			return string(testkit.Must(m.MarshalJSON())(t))
 		}
 	}
 	t.Fatalf("there is no %s in\n%s", version, text)

@@ -9,18 +9,18 @@ import (
 	"signpost/internal/spell"
 )
 
-// counter counts what is beyond the specification, by what it is.
+// counter counts what is beyond the specification, by a name for it, such as field "x" of endpoints.
 type counter struct {
 	order []string
 	uses  map[string]int
 }
 
 func (c *counter) add(format string, args ...any) {
-	what := fmt.Sprintf(format, args...)
-	if c.uses[what] == 0 {
-		c.order = append(c.order, what)
+	name := fmt.Sprintf(format, args...)
+	if c.uses[name] == 0 {
+		c.order = append(c.order, name)
 	}
-	c.uses[what]++
+	c.uses[name]++
 }
 
 func (c *counter) extra(x signpost.Extra, of string) {
@@ -56,14 +56,14 @@ func (c *counter) endpoint(e signpost.Endpoint) {
 // notes returns a note for each of them.
 func (c *counter) notes() []string {
 	var notes []string
-	for _, what := range c.order {
-		notes = append(notes, draft.OneLine(fmt.Sprintf("%s is beyond the specification: carried with a plus, %s", what, spell.Count(c.uses[what], "time"))))
+	for _, name := range c.order {
+		times := spell.Count(c.uses[name], "time")
+		notes = append(notes, draft.OneLine(fmt.Sprintf("%s is beyond the specification: carried with a plus, %s", name, times)))
 	}
 	return notes
 }
 
-// suggested returns the built-in features that would add keys which the endpoints declare themselves: enabled in place of
-// these keys, they give the same manifests.
+// suggested returns the built-in features that give the same manifests as keys that the endpoints declare themselves.
 func suggested(versions []draft.Version) []string {
 	builtIn := signpost.BuiltIn()
 	for _, features := range [][]signpost.Feature{builtIn, builtIn[:1], builtIn[1:]} {
@@ -78,7 +78,7 @@ func suggested(versions []draft.Version) []string {
 	return nil
 }
 
-// giveTheSame reports whether features give the manifests from endpoints without their keys, which some endpoint must have.
+// giveTheSame reports whether features give the manifests from endpoints without their keys. Some endpoint must have these.
 func giveTheSame(versions []draft.Version, features []signpost.Feature) bool {
 	removed := make(map[string]bool) // features with a key that an endpoint has
 	for _, v := range versions {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"signpost"
@@ -62,21 +63,10 @@ func (k *keeper) value(key, n *tree.Node, v *fields.Value) (string, bool) {
 		}
 		return jsonText(n), true
 	}
-	fits := n.Kind == tree.String
-	switch v.Type {
-	case fields.Object:
-		fits = n.Kind == tree.Object
-	case fields.List:
-		fits = n.Kind == tree.List
-	case fields.Bool:
-		fits = n.Kind == tree.Bool
-	case fields.Scalar:
-		fits = n.Kind == tree.String || n.Kind == tree.Number || n.Kind == tree.Bool
-	}
 	switch reason := k.bad[n]; {
 	case v.OrNull && n.Kind == tree.Null: // the same as without it
 		return "", false
-	case !fits:
+	case !slices.Contains(kindsOf[v.Type], n.Kind):
 		k.leaveOut(key, "%q is left out: it must not be %s", key.Text, n.Kind)
 		return "", false
 	case reason != "":
@@ -88,6 +78,15 @@ func (k *keeper) value(key, n *tree.Node, v *fields.Value) (string, bool) {
 		return k.list(key, n, v), true
 	}
 	return jsonText(n), true
+}
+
+// kindsOf lists the kinds of nodes that a value of the specification can have.
+var kindsOf = map[fields.Type][]tree.Kind{
+	fields.Text:   {tree.String},
+	fields.Bool:   {tree.Bool},
+	fields.Scalar: {tree.String, tree.Number, tree.Bool},
+	fields.List:   {tree.List},
+	fields.Object: {tree.Object},
 }
 
 // optional are fields that a manifest of Signpost has only with a value.

@@ -158,7 +158,7 @@ func (d Definition) shared() (shared map[string]string, order []string) {
 	return shared, order
 }
 
-// isSharedName reports whether a shared modifier can have a name: neither empty nor too long, and not marked as an extension.
+// isSharedName reports whether an id can be the name of a shared modifier, which must not look like an extension.
 func isSharedName(id string) bool {
 	return id != "" && len(id) <= maxSharedName && !strings.HasPrefix(id, "x-") && !strings.HasPrefix(id, signpost.Beyond)
 }

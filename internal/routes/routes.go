@@ -37,6 +37,16 @@ func ValidVersion(name string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
+// VersionIn returns the first segment in the path of a URL that can name a version of a definition, or "". They begin at v1.
+func VersionIn(u signpost.URL) string {
+	for segment := range strings.SplitSeq(u.Path(), "/") {
+		if ValidVersion(segment) && segment != "v0" {
+			return segment
+		}
+	}
+	return ""
+}
+
 // OtherVersion returns the path segment of an endpoint's URL that names a different version of the service, of those that
 // are keys of declared, or "". A manifest may list only the URLs of its own version. A URL without {{host}} belongs to a
 // third party, whose versions are its own business.
