@@ -3,6 +3,7 @@ package diff_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type world struct {
 	name          string
 	before, after []signpost.Version  // rendered
 	written       map[string][]string // URLs as definitions have them
+	faulty        bool                // the definition before had errors
 }
 
 // situation is a change of a service beside another one.
@@ -41,13 +43,13 @@ func (s situation) worlds() []world {
 	slices.Sort(hosts)
 	var all []world
 	for _, host := range slices.Compact(hosts) {
-		w := world{name: host, written: make(map[string][]string)}
+		w := world{name: host, written: make(map[string][]string), faulty: true}
 		w.before, w.after = w.render(s.old.Versions, host), w.render(s.new.Versions, host)
 		w.addOther(s.other, unknownHost)
 		all = append(all, w)
 	}
 	if len(s.old.Hosts) > 0 && len(s.new.Hosts) > 0 { // a studio that has it from all hosts, and gets it from those that came, too
-		w := world{name: s.new.Hosts[0], written: make(map[string][]string)}
+		w := world{name: s.new.Hosts[0], written: make(map[string][]string), faulty: true}
 		w.before = w.render(s.old.Versions, s.old.Hosts...)
 		w.after = w.render(s.new.Versions, slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.old.Hosts, s.new.Hosts))))...)
 		w.addOther(s.other, unknownHost)
@@ -101,15 +103,106 @@ func collides(versions []signpost.Version) bool {
 
 const otherSource = "other.yaml"
 
-// judge checks that a breaking change is about each feed of the world that breaks, and that every takeover is true of a feed
-// in one of the worlds. It returns the number of feeds that break.
+// wantCollisions checks that a version whose URLs become the same on a host has no manifest there, which lint reports if the
+// host is declared and diff if it is new. It reports whether there are such URLs.
+func wantCollisions(t testing.TB, s situation, changes []diff.Change, explain string) bool {
+	t.Helper()
+	var collided bool
+	for _, host := range []string{"a.example", "b.example", unknownHost} {
+		w := world{name: host, written: make(map[string][]string)}
+		exists := func(versions []signpost.Version) bool {
+			all := true
+			for i, v := range versions {
+				_, err := v.Manifest.ForHost(host)
+				isTwice := collides(w.render(versions[i:i+1], host))
+				if isTwice != (err != nil) || isTwice != (len(v.Manifest.ValidateHosts(host)) > 0) {
+					t.Fatalf("%s on %s: one URL twice: %v, and the error is %v\n%s", v.Name, host, isTwice, err, explain)
+				}
+				all = all && !isTwice
+			}
+			return all
+		}
+		was, is := exists(s.old.Versions), exists(s.new.Versions)
+		isHost := func(c diff.Change) bool {
+			return c.Rule == diff.ChangeHost && c.Level == diff.Breaking && c.Old == host
+		}
+		if was && !is && s.old.Hosts.Has(host) && !slices.ContainsFunc(changes, isHost) {
+			t.Fatalf("the manifest for %s is gone, and no change says so\n%s\n%s", host, explain, jsonOf(t, changes))
+		}
+		collided = collided || !was || !is
+	}
+	return collided
+}
+
+// wantAll checks that there is a change about every endpoint whose descriptor differs on the host of the world, or that is
+// new or gone.
+func (w *world) wantAll(t testing.TB, old, new []signpost.Version, changes []diff.Change, explain string) {
+	t.Helper()
+	was, is := w.descriptors(t, old), w.descriptors(t, new)
+	for id := range maps.Keys(was) {
+		is[id] += "" // so that all are in it
+	}
+	for id, text := range is {
+		told := func(c diff.Change) bool {
+			isWhole := c.Endpoint == "" && (c.Version == id.version || c.Rule == diff.ChangeHost)
+			return isWhole || c.Version == id.version && slices.Contains(w.written[id.url], c.Endpoint)
+		}
+		if was[id] != text && !slices.ContainsFunc(changes, told) {
+			t.Fatalf("%v on %s was %q, is %q, and no change says so\n%s\n%s", id, w.name, was[id], text, explain, jsonOf(t, changes))
+		}
+	}
+}
+
+type versionURL struct{ version, url string }
+
+func (w *world) descriptors(t testing.TB, versions []signpost.Version) map[versionURL]string {
+	all := make(map[versionURL]string)
+	for _, v := range w.render(versions, w.name) {
+		for _, e := range v.Manifest.Endpoints {
+			all[versionURL{v.Name, e.URL}] = jsonOf(t, e)
+		}
+	}
+	return all
+}
+
+// wantFingerprints checks that the same change has the same fingerprints as definitions, as manifests for some host, and as
+// a manifest and a definition.
+func wantFingerprints(t testing.TB, old, new signpost.Version, explain string) {
+	t.Helper()
+	w := world{name: "moved.example", written: make(map[string][]string)}
+	old.Errors = nil
+	states := func(versions ...signpost.Version) (definition, manifest signpost.Service) {
+		return signpost.Service{Versions: versions}, signpost.Service{Served: true, Host: w.name, Versions: w.render(versions, w.name)}
+	}
+	fingerprints := func(old, new signpost.Service) []string {
+		var all []string
+		for _, c := range compare(old, new) {
+			if c.Rule != diff.ChangeHostsUnknown { // which is nothing that manifests have
+				all = append(all, c.Fingerprint)
+			}
+		}
+		slices.Sort(all)
+		return all
+	}
+	was, registered := states(old)
+	is, renewed := states(new)
+	want := fingerprints(was, is)
+	if !slices.Equal(fingerprints(registered, renewed), want) || !slices.Equal(fingerprints(registered, is), want) {
+		t.Fatalf("other fingerprints for manifests: %s\n%s\n%s", explain, jsonOf(t, compare(was, is)), jsonOf(t, compare(registered, renewed)))
+	}
+}
+
+// judge checks that a breaking change is about each feed of the world that breaks, or a notable one where OLD had an error.
+// It returns the number of feeds that break.
 func (w *world) judge(t testing.TB, changes []diff.Change, explain string) (brokenFeeds int) {
 	t.Helper()
 	before, after := match.NewIndex(w.before...), match.NewIndex(w.after...)
 	about := func(m match.Match) bool {
 		return slices.ContainsFunc(changes, func(c diff.Change) bool {
-			whole := c.Rule == diff.ChangeVersionRemoved && c.Version == m.Version || c.Rule == diff.ChangeHost
-			return c.Level == diff.Breaking && (whole || c.Version == m.Version && slices.Contains(w.written[m.Endpoint], c.Endpoint))
+			isLoud := c.Level == diff.Breaking || w.faulty && strings.Contains(c.Message, "OLD had an error here")
+			host := signpost.CutURL(m.Endpoint).Hostname()
+			isWhole := c.Rule == diff.ChangeVersionRemoved && c.Version == m.Version || c.Rule == diff.ChangeHost && (c.Old == host || c.Old == w.name)
+			return isLoud && (isWhole || c.Version == m.Version && slices.Contains(w.written[m.Endpoint], c.Endpoint))
 		})
 	}
 	for _, feed := range feedsOf(slices.Concat(w.before, w.after)) {
@@ -167,11 +260,33 @@ func spread(random *rand.Rand, versions []signpost.Version) []signpost.Version {
 	return versions
 }
 
+// someErrors returns where a definition may have errors.
+func someErrors(random *rand.Rand, m signpost.Manifest) []signpost.Path {
+	var paths []signpost.Path
+	for _, e := range m.Endpoints {
+		path := signpost.Path{signpost.Field(e.URL)}
+		switch random.IntN(5) {
+		case 0:
+			paths = append(paths, path)
+		case 1:
+			paths = append(paths, append(path, signpost.Field("method")))
+		case 2:
+			paths = append(paths, append(path, signpost.Field("context_obj"), signpost.Item(0)))
+		}
+	}
+	return paths
+}
+
 // someSituation returns a random service, a change of it, and something beside it.
 func someSituation(random *rand.Rand) situation {
 	s := situation{}
 	s.old = signpost.Service{Versions: spread(random, overlapping(random)), Hosts: someHosts(random)}
 	s.new = signpost.Service{Versions: cloneVersions(s.old.Versions), Hosts: s.old.Hosts}
+	if random.IntN(4) == 0 {
+		for i, v := range s.old.Versions {
+			s.old.Versions[i].Errors = someErrors(random, v.Manifest)
+		}
+	}
 	for range 1 + random.IntN(3) {
 		s.new.Versions = spread(random, edit(random, s.new.Versions))
 	}
@@ -189,26 +304,33 @@ func someSituation(random *rand.Rand) situation {
 func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 	t.Helper()
 	s := someSituation(random)
+	if collides(slices.Concat(s.old.Versions, s.new.Versions, []signpost.Version{s.other})) {
+		return feeds // as written
+	}
 	var others []signpost.Version
 	if len(s.other.Manifest.Endpoints) > 0 {
 		others = append(others, s.other)
 	}
+	explain := fmt.Sprintf("from %q %s\nto   %q %s\nbeside %q %s",
+		s.old.Hosts, jsonOf(t, s.old.Versions), s.new.Hosts, jsonOf(t, s.new.Versions), s.other.Hosts, jsonOf(t, others))
+	definitions := compare(s.old, s.new, others...)
+	collided := wantCollisions(t, s, definitions, explain)
 	worlds := s.worlds()
-	if slices.ContainsFunc(worlds, func(w world) bool { return collides(w.before) || collides(w.after) }) {
+	if collided && slices.ContainsFunc(worlds, func(w world) bool { return collides(w.before) || collides(w.after) }) {
 		return feeds // an error of lint, or no manifest
 	}
-	explain := fmt.Sprintf("from %q %s\nto   %q %s\nbeside %q %s", s.old.Hosts, jsonOf(t, s.old.Versions), s.new.Hosts, jsonOf(t, s.new.Versions), s.other.Hosts, jsonOf(t, others))
-	changes := compare(s.old, s.new, others...)
 	for _, w := range worlds {
-		feeds[0] += w.judge(t, changes, "definitions\n"+explain)
+		feeds[0] += w.judge(t, definitions, "definitions\n"+explain)
+		w.wantAll(t, s.old.Versions, s.new.Versions, definitions, "definitions\n"+explain)
 	}
-	wantTrue(t, worlds, changes, explain)
+	wantTrue(t, worlds, definitions, explain)
 
 	// The manifest of the first version before, and the definition after.
 	host := []string{"a.example", "b.example"}[random.IntN(2)]
 	w := world{name: host, written: make(map[string][]string)}
 	w.before, w.after = w.render(s.old.Versions[:1], host), w.render(s.new.Versions, host)
 	manifest := signpost.Service{Served: true, Host: host, Versions: cloneVersions(w.before)}
+	manifest.Versions[0].Errors = nil // they were registered with it
 	rendered := signpost.Service{Served: true, Host: host, Versions: cloneVersions(w.after[:1])}
 	w.addOther(s.other, host)
 	if collides(w.before) || collides(w.after) {
@@ -220,14 +342,14 @@ func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 		t.Fatal(err)
 	}
 	feeds[1] = w.judge(t, changes, "a manifest for "+host+"\n"+explain)
+	w.wantAll(t, manifest.Versions, s.new.Versions[:1], changes, "a manifest for "+host+"\n"+explain)
 	wantTrue(t, []world{w}, changes, explain)
 
-	// Two manifests, the second one perhaps for another host.
+	// Two manifests, the second one perhaps with other hosts.
 	two := world{name: host, written: make(map[string][]string)}
-	if random.IntN(2) == 0 {
-		for i, e := range rendered.Versions[0].Manifest.Endpoints {
-			rendered.Versions[0].Manifest.Endpoints[i].URL = strings.Replace(e.URL, "://"+host, "://moved.example", 1)
-		}
+	moves := [][]string{nil, {"://" + host, "://moved.example"}, {"://partner.example", "://moved.example"}}[random.IntN(3)]
+	for i, e := range rendered.Versions[0].Manifest.Endpoints {
+		rendered.Versions[0].Manifest.Endpoints[i].URL = strings.NewReplacer(moves...).Replace(e.URL)
 	}
 	two.before, two.after = two.render(manifest.Versions, host), two.render(rendered.Versions, host)
 	changes, err = diff.Diff(manifest, rendered)
@@ -235,13 +357,19 @@ func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 		t.Fatal(err)
 	}
 	feeds[2] = two.judge(t, changes, "two manifests for "+host+"\n"+explain)
+	if moves == nil {
+		two.wantAll(t, manifest.Versions, rendered.Versions, changes, "two manifests for "+host+"\n"+explain)
+	}
+	if len(s.old.Versions) == 1 && len(s.new.Versions) == 1 {
+		wantFingerprints(t, s.old.Versions[0], s.new.Versions[0], explain)
+	}
 	return feeds
 }
 
 func TestOracle(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var feeds [3]int
-	for range 100 { // FuzzOracle asks for more
+	for range 120 { // FuzzOracle asks for more
 		for i, n := range wantTruth(t, random) {
 			feeds[i] += n
 		}

@@ -81,14 +81,16 @@ func addOverlapping(random *rand.Rand, m *signpost.Manifest) {
 
 // describe gives an endpoint one of a few random descriptors, so that many endpoints are alike.
 func describe(random *rand.Rand, e *signpost.Endpoint) {
-	e.ContextObj = nil
-	switch random.IntN(6) {
+	e.ContextObj, e.Extra = nil, ""
+	switch random.IntN(7) {
 	case 0:
 		e.Method = signpost.MethodPost
 	case 1:
 		e.MIMEType = signpost.MIMEFeed
 	case 2:
 		e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "k", Type: signpost.ContextCtx, Required: random.IntN(2) == 0})
+	case 3:
+		e.Extra = `"observe_storage":true`
 	}
 }
 

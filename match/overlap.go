@@ -224,7 +224,7 @@ func (o *overlapChecker) check(number int, at spot) {
 		}
 	}
 	wants := func(n *node) bool {
-		return n != at.node && (len(o.lost(number, n.ends, kept, false)) > 0 || o.calledDifferently(number, n, n.ends) >= 0)
+		return n != at.node && (len(o.lost(number, n.ends, kept, false)) > 0 || len(o.calledDifferently(number, n, n.ends)) > 0)
 	}
 	inside := func(n *node) bool { return len(o.inside) < maxInside && wants(n) }
 	for n, feeds := range at.meetings(e, wants, inside) {
@@ -239,11 +239,11 @@ func (o *overlapChecker) take(number int, n *node, s scene, feeds func(func([]st
 	e := o.endpoints[number]
 	lost, different := o.lost(number, s.owners, kept, false), o.calledDifferently(number, n, s.owners)
 	var some []string // a feed that ends inside a segment for some values only, if nothing else tells that it loses keys
-	if len(lost) == 0 && different < 0 {
+	if len(lost) == 0 && len(different) == 0 {
 		return
 	}
 	for words := range feeds {
-		if len(lost) == 0 && different < 0 {
+		if len(lost) == 0 && len(different) == 0 {
 			break
 		}
 		if s.answers(words, s.takesPart) != number {
@@ -253,15 +253,19 @@ func (o *overlapChecker) take(number int, n *node, s scene, feeds func(func([]st
 		case !n.endsInside(words):
 			o.lose(number, lost, s, words)
 			lost = nil
-		case different >= 0 && words[n.depth-1] == e.words[n.depth-1]: // not only for some values
+		case len(different) > 0 && words[n.depth-1] == e.words[n.depth-1]: // not only for some values
 			o.addLonger(different, number, s, words)
-			different = -1
+			different = nil
 		case some == nil && len(lost) > 0:
 			some = words
 		}
 	}
-	if some != nil && len(lost) > 0 {
-		o.addLonger(lost[0].owner, number, s, some)
+	if some != nil {
+		var owners []int
+		for _, l := range lost {
+			owners = append(owners, l.owner)
+		}
+		o.addLonger(owners, number, s, some)
 	}
 }
 
@@ -276,10 +280,7 @@ func (o *overlapChecker) lost(number int, owners []int, kept map[string]bool, sa
 		}
 		var items []signpost.ContextItem
 		for _, item := range o.endpoints[owner].ContextObj {
-			same := func(other signpost.ContextItem) bool { return other.Key == item.Key }
-			known := func(l loss) bool { return slices.ContainsFunc(l.items, same) }
-			if !kept[item.Key] && !o.reported[o.lostKey(number, owner, item.Key)] &&
-				!slices.ContainsFunc(items, same) && !slices.ContainsFunc(all, known) {
+			if !kept[item.Key] && !o.reported[o.lostKey(number, owner, item.Key)] {
 				items = append(items, item)
 			}
 		}
@@ -306,8 +307,9 @@ func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) 
 		}
 		var keys []string
 		for _, item := range l.items {
-			o.reported[o.lostKey(number, l.owner, item.Key)] = true
-			if !o.allows(at, RuleOverlapDropsContext, item) {
+			id := o.lostKey(number, l.owner, item.Key)
+			if !o.reported[id] && !o.allows(at, RuleOverlapDropsContext, item) { // which may be so for another owner of the key
+				o.reported[id] = true
 				keys = append(keys, item.Key)
 			}
 		}
@@ -369,18 +371,18 @@ func (o *overlapChecker) example(s *site, number, owner int, words []string) str
 	return shown(origin, words)
 }
 
-// calledDifferently returns the first of the endpoints of a URL that clients call differently, if the URL ends inside a
-// segment of the given endpoint's feeds, whatever their values. It returns -1 if there is none.
-func (o *overlapChecker) calledDifferently(number int, n *node, owners []int) int {
-	if !n.endsInside(o.endpoints[number].words) {
-		return -1
-	}
-	for _, other := range owners {
-		if o.calls[other] != o.calls[number] && (o.isJudged(other) || o.isJudged(number)) {
-			return other
+// calledDifferently returns the endpoints of a URL that clients call differently, if the URL ends inside a segment of the
+// given endpoint's feeds, whatever their values.
+func (o *overlapChecker) calledDifferently(number int, n *node, owners []int) []int {
+	var different []int
+	if n.endsInside(o.endpoints[number].words) {
+		for _, other := range owners {
+			if o.calls[other] != o.calls[number] && (o.isJudged(other) || o.isJudged(number)) {
+				different = append(different, other)
+			}
 		}
 	}
-	return -1
+	return different
 }
 
 // longer is an endpoint whose feeds begin like the URL of a shorter one, which ends in the middle of a path segment of them.
@@ -390,13 +392,24 @@ type longer struct {
 	note    string // where they do
 }
 
-// addLonger records that the URL of an endpoint ends in the middle of a path segment of a longer one's feeds, unless that is
-// allowed.
-func (o *overlapChecker) addLonger(short, number int, s scene, words []string) {
+// addLonger records that the URL of some endpoints ends in the middle of a path segment of a longer one's feeds. The finding is
+// about the first of them that does not allow it.
+func (o *overlapChecker) addLonger(owners []int, number int, s scene, words []string) {
 	known := func(l longer) bool { return l.number == number }
-	if len(o.inside[short]) == maxLonger || slices.ContainsFunc(o.inside[short], known) {
-		return
+	for _, short := range owners {
+		if len(o.inside[short]) == maxLonger || slices.ContainsFunc(o.inside[short], known) {
+			return
+		}
+		if !o.allowsInside(short, number) {
+			on, together := o.where(s.site, number, short)
+			o.inside[short] = append(o.inside[short], longer{number, o.example(s.site, number, short, words), on + together})
+			return
+		}
 	}
+}
+
+// allowsInside reports whether everything is allowed that feeds of a shorter URL lose to an endpoint that begins like it.
+func (o *overlapChecker) allowsInside(short, number int) bool {
 	at := short
 	if !o.isJudged(short) {
 		at = number
@@ -411,10 +424,7 @@ func (o *overlapChecker) addLonger(short, number int, s scene, words []string) {
 		itemAllowed := o.allows(at, RuleOverlapInsideSegment, item) // asked for each, so that all allowances count as used
 		allowed = allowed && itemAllowed
 	}
-	if !allowed {
-		on, together := o.where(s.site, number, short)
-		o.inside[short] = append(o.inside[short], longer{number, o.example(s.site, number, short, words), on + together})
-	}
+	return allowed
 }
 
 // reportInside reports the URLs that end in the middle of a path segment of longer ones.
