@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -108,9 +109,26 @@ type logRun struct {
 	memory          float64
 }
 
-// readLog runs a program. It returns the fastest of up to three runs within a minute: other load only adds to it.
+// slowPart is the part of a log that goaccess gets, so that the benchmark takes minutes and not an hour.
+const slowPart = 10
+
+// copyPart copies the beginning of a log, up to the end of a line.
+func copyPart(to, from string, size int64) error {
+	file, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, size))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text[:bytes.LastIndexByte(text, '\n')+1], 0o644)
+}
+
+// readLog runs a program. It returns the fastest of up to three runs within half a minute: other load only adds to it.
 func readLog(args ...string) (best logRun, err error) {
-	for start, runs := time.Now(), 0; runs < 3 && time.Since(start) < time.Minute; runs++ {
+	for start, runs := time.Now(), 0; runs < 3 && time.Since(start) < 30*time.Second; runs++ {
 		cmd := exec.Command(args[0], args[1:]...)
 		began := time.Now()
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -127,7 +145,7 @@ func readLog(args ...string) (best logRun, err error) {
 
 // runUsage measures how fast logs are read.
 func (b *bench) runUsage() ([]section, error) {
-	definition, log := filepath.Join(b.dir, "feeds.yaml"), filepath.Join(b.dir, "access.log")
+	definition, log, part := filepath.Join(b.dir, "feeds.yaml"), filepath.Join(b.dir, "access.log"), filepath.Join(b.dir, "part.log")
 	if err := os.WriteFile(definition, logDefinition(), 0o644); err != nil {
 		return nil, err
 	}
@@ -144,15 +162,19 @@ func (b *bench) runUsage() ([]section, error) {
 		if err := writeLog(log, size, format.line); err != nil {
 			return nil, err
 		}
+		if err := copyPart(part, log, size/slowPart); err != nil {
+			return nil, err
+		}
 		usage := []string{b.signpost, "usage", definition, "--format", "json", "--log", log}
 		for _, contender := range []struct {
 			name string
+			size int64
 			args []string
 		}{
-			{"**Signpost**", usage},
-			{"**Signpost**, one core", append([]string{"taskset", "-c", "0"}, usage...)},
-			{"goaccess", []string{"goaccess", log, "--log-format=" + format.goaccess, "--no-progress", "-o", filepath.Join(b.dir, "report.json")}},
-			{"wc -l", []string{"wc", "-l", log}},
+			{"**Signpost**", size, usage},
+			{"**Signpost**, one core", size, append([]string{"taskset", "-c", "0"}, usage...)},
+			{"goaccess", size / slowPart, []string{"goaccess", part, "--log-format=" + format.goaccess, "--no-progress", "-o", filepath.Join(b.dir, "report.json")}},
+			{"wc -l", size, []string{"wc", "-l", log}},
 		} {
 			if _, err := exec.LookPath(contender.args[0]); err != nil {
 				b.progress("%s is left out: on Debian, apt-get install %s", contender.name, contender.args[0])
@@ -163,12 +185,12 @@ func (b *bench) runUsage() ([]section, error) {
 			if err != nil {
 				return nil, err
 			}
-			mb := float64(size) / 1e6
+			mb := float64(contender.size) / 1e6
 			rows = append(rows, []string{format.name + ", " + contender.name, seconds(run.took.Seconds()), thousands(mb / run.took.Seconds()),
 				thousands(mb / max(run.processor.Seconds(), 0.01)), megabytes(run.memory)})
 		}
 	}
-	text := fmt.Sprintf("One log of %s MB for a service with %d endpoints, the fastest of up to three runs each; %s:\n\n%s",
-		thousands(float64(size>>20)), 2*logEndpoints, machine(), markdown(rows))
+	text := fmt.Sprintf("One log of %s MB for a service with %d endpoints, of which goaccess gets the first tenth. "+
+		"The fastest of up to three runs each; %s:\n\n%s", thousands(float64(size>>20)), 2*logEndpoints, machine(), markdown(rows))
 	return []section{{"usage", text}}, nil
 }
