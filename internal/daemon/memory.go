@@ -45,7 +45,7 @@ func paceServer() {
 
 // growthPercent returns the GC percentage for a live heap.
 func growthPercent(live uint64) int {
-	const least = 1 << 20 // before the first collection it is 0
+	const least = 4 << 20 // of a smaller heap, Go takes the percentage as if it had this size
 	return int(max(100, minGrowth*100/max(live, least)))
 }
 

@@ -32,7 +32,7 @@ func TestContainerLimit(t *testing.T) {
 
 // The heap of a small server grows by 16 MB, that of a large one doubles.
 func TestGrowthPercent(t *testing.T) {
-	for live, want := range map[uint64]int{0: 1600, 4 << 20: 400, 16 << 20: 100, 1 << 30: 100} {
+	for live, want := range map[uint64]int{0: 400, 1 << 20: 400, 4 << 20: 400, 16 << 20: 100, 1 << 30: 100} {
 		if got := growthPercent(live); got != want {
 			t.Errorf("live %d: %d %%, want %d %%", live, got, want)
 		}
