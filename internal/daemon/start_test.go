@@ -114,6 +114,23 @@ func TestStartWithHangingSource(t *testing.T) {
 	}
 }
 
+// TestStartWithHangingInput starts while nobody has typed a definition yet: its port opens, what files have is served, and
+// what is typed later, too.
+func TestStartWithHangingInput(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "feeds.json")
+	testkit.Write(t, file, feeds("one", 2))
+	cmd := exec.Command("signpost", serveArgs([]string{"-", file})...)
+	typed := testkit.Must(cmd.StdinPipe())(t)
+	p := startCommand(t, cmd)
+	if !p.serves(t, manifestV1, "one") {
+		t.Error("the file is not served")
+	}
+	io.WriteString(typed, service("/typed", "two", 2))
+	typed.Close()
+	waitFor(t, "what was typed", func() bool { return p.serves(t, "/typed"+manifestV1, "two") })
+}
+
 // TestEmptyCache starts from a cache without definitions, which is none.
 func TestEmptyCache(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/url"
@@ -39,8 +38,8 @@ type Options struct {
 	Note func(message string)
 }
 
-// Follow returns the sources that the arguments name: files, directories, URLs of definitions, and artifacts in OCI
-// registries. What never changes, standard input and git revisions, is read now.
+// Follow returns the sources that the arguments name: files, directories, URLs of definitions, artifacts in OCI registries,
+// and what never changes, standard input and git revisions. It reads nothing.
 func Follow(args []string, opts Options) ([]Source, error) {
 	if opts.Note == nil {
 		opts.Note = func(string) {}
@@ -65,11 +64,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			a.keep = reader.keepDefinitions
 			all = append(all, newRemote(arg, opts.CacheDir, a.fetch))
 		case arg == Stdin || isRevision(arg):
-			documents, err := reader.Read(context.Background(), arg)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, &Fixed{Label: Shown(arg), Documents: documents})
+			all = append(all, newOnce(arg, reader))
 		default:
 			l := &local{path: arg, match: list, manifests: opts.Manifests, rest: restTime, note: opts.Note}
 			if opts.Patterns {

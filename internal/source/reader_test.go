@@ -37,20 +37,28 @@ func TestReadStdin(t *testing.T) {
 	}
 }
 
-// Standard input and a revision are followed as they are now.
+// TestFollowWhatNeverChanges reads standard input and a revision once, and not before it is asked to.
 func TestFollowWhatNeverChanges(t *testing.T) {
 	t.Chdir(repository(t))
-	sources := testkit.Must(Follow([]string{Stdin, "HEAD:feeds.yaml"}, Options{Stdin: strings.NewReader(service("typed"))}))(t)
-	write(t, service("later"), "feeds.yaml")
+	stdin := strings.NewReader(service("typed"))
+	sources := testkit.Must(Follow([]string{Stdin, "HEAD:feeds.yaml", "HEAD:none.yaml"}, Options{Stdin: stdin}))(t)
 	for i, want := range []string{"<stdin>, stdin.yaml, service: typed", "HEAD:feeds.yaml, feeds.yaml, service: root"} {
+		remote := sources[i].(*Remote)
+		if documents, changed, err := remote.Read(); len(documents) > 0 || changed || err != nil || remote.Answered() {
+			t.Errorf("it is read at once: %q, %v", servicesIn(documents), err)
+		}
+		remote.Fetch(t.Context())
+		remote.Poll(t.Context(), nil, nil) // which ends at once
 		for _, first := range []bool{true, false} {
-			documents, changed, err := sources[i].Read()
-			if err != nil || changed != first || servicesIn(documents) != want {
+			documents, changed, err := remote.Read()
+			if err != nil || changed != first || servicesIn(documents) != want || !remote.Answered() {
 				t.Errorf("%q, changed %v, %v", servicesIn(documents), changed, err)
 			}
 		}
 	}
-	if _, err := Follow([]string{"HEAD:none.yaml"}, Options{}); !errors.Is(err, fs.ErrNotExist) {
+	missing := sources[2].(*Remote)
+	missing.Fetch(t.Context())
+	if _, _, err := missing.Read(); !errors.Is(err, fs.ErrNotExist) || !missing.Answered() {
 		t.Errorf("a path that does not exist: %v", err)
 	}
 }

@@ -27,11 +27,13 @@ type fetchFunc func(ctx context.Context, before state) (state, error)
 // fetchTimeout limits one attempt, so that a registry that hangs counts as down.
 const fetchTimeout = time.Minute
 
-// Remote is a source on another machine. Read returns what the last Fetch received.
+// Remote is a source that may take its time: another machine, or what is only read once. Read returns what the last Fetch
+// received.
 type Remote struct {
 	name  string
 	cache string // file for the last good state; empty for none
 	fetch fetchFunc
+	once  bool // it never changes, and one attempt tells whether it can be read
 
 	hurry chan struct{}
 
@@ -41,6 +43,7 @@ type Remote struct {
 	err    error      // of the last attempt
 
 	answered bool // by the last attempt; false before it
+	restored bool // what was cached was read
 }
 
 // state is what a remote source had at one time.
@@ -57,6 +60,19 @@ func newRemote(address, cacheDir string, fetch fetchFunc) *Remote {
 		sum := sha256.Sum256([]byte(address))
 		r.cache = filepath.Join(cacheDir, fmt.Sprintf("%x.definition", sum[:16]))
 	}
+	return r
+}
+
+// newOnce returns a source that never changes: standard input, for which somebody may be typing, or a git revision.
+func newOnce(arg string, reader *Reader) *Remote {
+	r := newRemote(arg, "", func(ctx context.Context, _ state) (state, error) {
+		documents, err := reader.Read(ctx, arg)
+		for i, d := range documents {
+			documents[i].Sum = SumOf(d.Text)
+		}
+		return state{documents: documents}, err
+	})
+	r.once = true
 	return r
 }
 
@@ -77,7 +93,7 @@ func (r *Remote) changed() bool {
 	return !slices.EqualFunc(r.latest.documents, r.read.documents, sameDocument)
 }
 
-// Answered reports whether the last Fetch succeeded.
+// Answered reports whether the last Fetch succeeded, or no other one will.
 func (r *Remote) Answered() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,23 +107,35 @@ func (r *Remote) Version() string {
 	return r.read.version
 }
 
-// Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time, and when
-// ctx ends at the latest. Updates are all or nothing.
+// Restored reports whether the cache had something.
+func (r *Remote) Restored() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.restored
+}
+
+// Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time, except
+// for standard input, and when ctx ends at the latest. Updates are all or nothing.
 func (r *Remote) Fetch(ctx context.Context) bool {
 	r.mu.Lock()
 	before := r.latest
 	r.mu.Unlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
-	defer cancel()
+	if !r.once { // the reader has a limit of its own
+		limited, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
+		defer cancel()
+		ctx = limited
+	}
 	now, err := r.fetch(ctx, before)
+	if err != nil && !r.once {
+		err = fmt.Errorf("fetch definition %q: %w", r.name, err)
+	}
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.err
-	r.answered = err == nil
-	if r.err = err; err != nil {
-		r.err = fmt.Errorf("fetch definition %q: %w", r.name, err)
-		return last == nil || last.Error() != r.err.Error()
+	r.err, r.answered = err, err == nil || r.once
+	if err != nil {
+		return last == nil || last.Error() != err.Error()
 	}
 	r.latest = now
 	return last != nil || r.changed()
@@ -124,7 +152,7 @@ func (r *Remote) Hurry() {
 // Poll fetches on every tick and every Hurry until ctx is canceled. It sends on arrived when Read has something new, and
 // sends true after a Hurry.
 func (r *Remote) Poll(ctx context.Context, ticks <-chan time.Time, arrived chan<- bool) {
-	for {
+	for !r.once {
 		hurried := false
 		select {
 		case <-ctx.Done():
@@ -211,7 +239,7 @@ func (r *Remote) Restore() (bool, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.latest = state{documents: documents}
+	r.latest, r.restored = state{documents: documents}, true
 	return true, nil
 }
 
