@@ -1,6 +1,7 @@
 package studio_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"signpost/client"
 	"signpost/internal/testkit"
 	"signpost/studio"
 )
@@ -83,6 +85,8 @@ func TestPageSaysWhatHappens(t *testing.T) {
 		case "slow":
 			<-hold
 			io.WriteString(w, `{"entry":[]}`)
+		case "pictures": // on another service of this machine
+			io.WriteString(w, `{"entry":[{"title":"One","image":"http://127.0.0.2:1/1.png"}]}`)
 		case "latin1":
 			io.WriteString(w, "{\"entry\":[{\"title\":\"Caf\xe9\"}]}")
 		default:
@@ -94,12 +98,18 @@ func TestPageSaysWhatHappens(t *testing.T) {
 		}
 	})
 	text := "versions:\n  v1:\n    endpoints:\n"
-	for _, path := range []string{"message", "error", "nested", "list", "oauth", "latin1", "slow"} {
+	for _, path := range []string{"message", "error", "nested", "list", "oauth", "latin1", "slow", "pictures", "timeout"} {
 		text += fmt.Sprintf("      %s/%s: {name: %[2]s, method: get, mime_type: application/json}\n", feeds.URL, path)
 	}
 	text += "      " + feeds.URL + "/keys: {name: keys, method: get, mime_type: application/json, context_obj: [{key: login.token, type: ctx, required: true}]}\n"
 	text += "      https://{{host}}/v1/limited: {name: limited, method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: L, key: limit, label: Limit, defaultValue: 20}]}\n"
-	_, address := serveFile(t, text)
+	transport := roundTrip(func(req *http.Request) (*http.Response, error) {
+		if req.URL.Path == "/timeout" {
+			return nil, context.DeadlineExceeded
+		}
+		return http.DefaultTransport.RoundTrip(req)
+	})
+	_, address := serveFile(t, text, studio.Options{Client: client.Options{Transport: transport}})
 	p := openTab(t, address+published)
 	for _, name := range []string{"message", "error", "nested", "list", "oauth"} {
 		p.open(name)
@@ -111,6 +121,16 @@ func TestPageSaysWhatHappens(t *testing.T) {
 	p.send()
 	p.waitText("#cards", "Café")
 	p.waitText(".notes", "not UTF-8")
+
+	// A feed does not make this machine call another service on it, also if it is on this machine itself.
+	p.open("pictures")
+	p.send()
+	p.waitText("#cards .failed", "but not on the host of the feed")
+
+	// Nobody is told to allow more time, which cannot be done here.
+	p.open("timeout")
+	p.send()
+	p.waitText("#send-failure", "Find out why the service takes so long.")
 
 	// A request that cannot be sent does not ask for it.
 	p.open("keys")
