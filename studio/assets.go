@@ -78,7 +78,7 @@ func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, src := range shown.sources {
 		for _, v := range src.Versions {
-			if v.Route == r.URL.Path && src.served() {
+			if v.Route == r.URL.Path {
 				w.Header().Set("Content-Type", "application/json")
 				w.Write(src.body(v))
 				return

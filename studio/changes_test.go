@@ -98,7 +98,8 @@ func TestPageChanges(t *testing.T) {
 	}}
 	s, address := serveFile(t, text(", {value: title, label: Title}", "", "20"), studio.Options{Usage: counts})
 	p := openTab(t, address)
-	p.waitText("#endpoint-usage", "48,212 requests, 12 failed", "2026-11-12 to 2026-11-18")
+	p.waitText("#endpoint-usage", "48,212 requests, 12 failed")
+	p.wait(element("endpoint-usage") + `.title.includes("2026-11-12 to 2026-11-18")`)
 	p.wait(`document.querySelector("[data-field='modifier:sort'] .share")?.textContent === "19 %"`)
 	p.wait(`[...document.querySelectorAll(".option-shares li")].map((l) => l.textContent).join() === "Newest first 12 %,Title 6 %"`)
 	p.wait(listed("Quiet") + `.matches(".unused")`)

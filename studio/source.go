@@ -314,7 +314,7 @@ func (src *source) resolve(t *text) error {
 	origins, about := src.featureKeys(t.file), t.file.ContextKeys()
 	for _, w := range service.Versions {
 		v := &version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest}
-		if !service.Served {
+		if !service.Served && src.served() {
 			v.Route = routes.Path(t.file.BasePath, v.Name)
 		}
 		for _, e := range v.manifest.Endpoints {

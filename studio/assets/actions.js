@@ -5,7 +5,7 @@ import { read } from "./feed.js";
 import { parseJSON } from "./json.js";
 import { endpointID, go, own, settle } from "./route.js";
 import {
-  bind, contextSet, current, destination, endpointsOf, filled, paramsOf, sendOf, sendTo, signature, source, typedFor, valueOf,
+  bind, contextSet, current, defaultOf, destination, endpointsOf, filled, paramsOf, sendOf, sendTo, signature, source, typedFor, valueOf,
 } from "./select.js";
 import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
 import { after, change, state } from "./store.js";
@@ -196,7 +196,7 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
 function sentNow(at) {
   const typed = typedFor(at);
   const limit = Number(filled(at).modifiers.limit || NaN);
-  const changed = paramsOf(at.endpoint).filter((p) => valueOf(p, typed) !== (p.default ?? ""));
+  const changed = paramsOf(at.endpoint).filter((p) => valueOf(p, typed) !== defaultOf(p));
   return {
     at, signature: signature(at), limit: Number.isInteger(limit) && limit >= 0 ? limit : null,
     changed: changed.map((p) => `${p.label || p.key} ${valueOf(p, typed) || "not set"}`),
@@ -329,7 +329,7 @@ export function setOrigin(text) {
   const fine = /^https?:\/\/[^/?#@\s]+$/i.test(origin) && URL.canParse(origin);
   change((state) => {
     state.failures.deployment = fine || origin === "" ? null
-      : { detail: `“${origin}” is not an origin.`, hint: "Enter scheme, host and port, such as localhost on port 3000 with plain http." };
+      : { detail: `“${origin}” is not an origin.`, hint: "Enter scheme, host and port of a server, such as your own on this machine." };
     if (fine || origin === "") state.sendTo = fine ? new URL(origin).origin : "";
   });
 }

@@ -84,7 +84,7 @@ function otherPort(at) {
 const useSample = (at) => sendOf(at.source) !== "sample"
   && button({ id: "use-sample", onclick: () => go({ send: "sample" }, { replace: true }) }, "Use sample data");
 
-/** missing lets a request be sent without a required key: that it lacks one is said at the key. @param {Current} at @returns {Child} */
+/** missing offers to send a request without a required key. The key itself says that it is missing. @param {Current} at @returns {Child} */
 function missing(at) {
   const draft = currentDraft();
   if (!draft || draft.owner || sendOf(at.source) === "sample") return null;

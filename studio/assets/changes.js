@@ -93,11 +93,11 @@ function card(s, before, group) {
   const usage = first.endpoint ? usageOf(s, first.version, old?.key ?? now?.key ?? "") : undefined;
   return [
     h("div", { class: "change-head" },
+      h("p", { class: "row" }, group.length > 1 ? h("strong", {}, count(group.length, "endpoint")) : name && value(name, "strong"),
+        group.slice(0, maxPlaces).map(([one]) => one.endpoint && place(s, one)),
+        group.length > maxPlaces && h("span", { class: "quiet" }, `and ${group.length - maxPlaces} more`)),
       sorted.map((c, i) => h("p", { class: "change-line", key: i }, badge(c.level, levels[c.level]),
-        h("span", { class: "said-by-diff" }, plain(c.message)), h("span", { class: "rule" }, c.rule))),
-      h("p", { class: "row" }, name && h("strong", {}, value(name)), group.length > 1 && `${count(group.length, "endpoint")}:`),
-      group.slice(0, maxPlaces).map(([one]) => one.endpoint && h("p", {}, place(s, one))),
-      group.length > maxPlaces && h("p", { class: "quiet" }, `and ${group.length - maxPlaces} more`)),
+        h("span", {}, plain(c.message)), h("span", { class: "rule" }, c.rule)))),
     rows.length > 0 && h("div", { class: "before-after" },
       h("h3", { class: "on-before" }, "Before"), h("h3", { class: "on-after" }, "After"), h("h3", { class: "on-who" }, "Who notices"),
       rows.map((row, i) => [

@@ -6,10 +6,10 @@ import { fieldOf } from "./feed.js";
 import { fold, keys, lineLink, whyNot, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
-  contextSet, contextValue, destination, elsewhere, marksOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
+  contextSet, contextValue, defaultOf, destination, elsewhere, marksOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
 } from "./select.js";
 import { change, state } from "./store.js";
-import { small, usageOf, usageSpan } from "./usage.js";
+import { number, small, usageOf, usageSpan } from "./usage.js";
 
 /** endpointPane is the pane of the controls. @param {Current} at */
 export function endpointPane(at) {
@@ -18,10 +18,8 @@ export function endpointPane(at) {
   const usage = usageOf(at.source, at.version.name, e.key);
   return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
     h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
-    usage && h("p", { class: "quiet", id: "endpoint-usage" }, usage.requests === 0 ? "No request called it"
-      : [h("strong", {}, usage.requests.toLocaleString("en-US")), " requests",
-        usage.errors > 0 && `, ${usage.errors.toLocaleString("en-US")} failed`],
-    " · ", usageSpan()),
+    usage && h("p", { class: "quiet", id: "endpoint-usage", title: usageSpan() }, usage.requests === 0 ? "No request called it"
+      : [h("strong", {}, number(usage.requests)), " requests", usage.errors > 0 && `, ${number(usage.errors)} failed`]),
     warnings(at),
     e.placeholders.length > 0 && group("locator", "What the entry fills in", null, e.placeholders.map((name) => placeholderRow(at, name))),
     params.length > 0 && group("controls", "What editors set", resetAll(at, params),
@@ -51,7 +49,7 @@ function contextPart(at) {
 
 /** @param {Current} at @param {Param[]} params @returns {Child} */
 function resetAll(at, params) {
-  const changed = params.filter((param) => valueOf(param, typedFor(at)) !== (param.default ?? "")).length;
+  const changed = params.filter((param) => valueOf(param, typedFor(at)) !== defaultOf(param)).length;
   return changed > 1 && linkButton(() => {
     change((state) => { state.bad = {}; });
     for (const param of params) type("modifiers", param.key, undefined);
@@ -178,7 +176,8 @@ function paramRow(at, param, modifier) {
   const name = "modifier:" + param.key;
   const id = "modifier-" + param.key;
   const now = valueOf(param, typedFor(at));
-  const changed = now !== (param.default ?? "") || state.bad[name];
+  const preset = defaultOf(param);
+  const changed = now !== preset || state.bad[name];
   const reset = () => {
     change((state) => { delete state.bad[name]; });
     type("modifiers", param.key, undefined);
@@ -192,8 +191,8 @@ function paramRow(at, param, modifier) {
     control: [control(param, now, name, id), optionShares(at, param)],
     below: changed && h("p", { class: "back-to" }, button({
       class: "link", onclick: reset,
-      "aria-label": plain(`${param.default === null ? "Clear" : "Reset"} ${param.label || param.key}`),
-    }, param.default === null || param.default === "" ? "clear" : ["back to ", value(shown(param, param.default))])),
+      "aria-label": plain(`${preset === "" ? "Clear" : "Reset"} ${param.label || param.key}`),
+    }, preset === "" ? "clear" : ["back to ", value(shown(param, preset))])),
   });
 }
 

@@ -67,9 +67,10 @@ function urlTokens(url) {
   query.split(/(?=[?&])/).forEach((pair) => {
     const [name, ...text] = pair.slice(1).split("=");
     const whole = text.join("=");
-    parts.push(h("wbr"), plain(pair.slice(0, 1)), h("span", { class: "key" }, placeholders(name)));
+    parts.push(h("wbr"), h("span", { class: "pair" }, plain(pair.slice(0, 1)), h("span", { class: "key" }, placeholders(name)),
+      pair.includes("=") && "="));
     const ctx = name === "ctx" ? (state.arrived?.added.length ? "arrived" : "quiet") : "";
-    if (pair.includes("=")) parts.push("=", h("span", { class: ctx }, placeholders(whole)));
+    parts.push(h("wbr"), h("span", { class: ctx }, placeholders(whole)));
   });
   if (fragment.length) parts.push(h("span", { class: "quiet" }, plain("#" + fragment.join("#"))));
   return parts;
@@ -84,7 +85,7 @@ function placeholders(text, breaks) {
   });
 }
 
-/** problemText says why the URL is not what would be sent. What a field lacks is said at the field. @param {Current} at */
+/** problemText says why the URL is not what would be sent. The fields say what they lack themselves. @param {Current} at */
 function problemText(at) {
   if (state.connection === "lost") return "The studio has stopped, so this may be out of date.";
   const bad = paramsOf(at.endpoint).find((param) => state.bad["modifier:" + param.key]);

@@ -58,15 +58,13 @@ function fits(param, text) {
   return param.control !== "boolean" || text === "true" || text === "false";
 }
 
-/**
- * valueOf returns the value of a control: what was typed, if that still fits, or else the default.
- * @param {Param} param
- * @param {Typed} typed
- */
+/** defaultOf returns the value of a control that nobody has set. @param {Param} param */
+export const defaultOf = (param) => (param.default !== null && fits(param, param.default) ? param.default : "");
+
+/** valueOf returns what was typed into a control, if that still fits, or else its default. @param {Param} param @param {Typed} typed */
 export function valueOf(param, typed) {
   const mine = Object.hasOwn(typed.modifiers, param.key) ? typed.modifiers[param.key] : undefined;
-  if (mine !== undefined && fits(param, mine)) return mine;
-  return param.default !== null && fits(param, param.default) ? param.default : "";
+  return mine !== undefined && fits(param, mine) ? mine : defaultOf(param);
 }
 
 /** @param {Endpoint} e */

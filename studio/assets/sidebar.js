@@ -68,7 +68,7 @@ function service(s, chosen) {
     value(serviceName(s), "service-name"), " ", serviceMarks(s)),
     v && rows(s, v, found, chosen),
     unfolded && !v && h("p", { class: "blank-line", role: "none" },
-      s.findings.length > 0 ? "No endpoints while it has errors." : "No endpoints yet."));
+      s.findings.length > 0 && !s.empty ? "No endpoints while it has errors." : "No endpoints yet."));
 }
 
 /** serviceMarks says what is wrong with a service, the worst first. @param {Source} s @returns {Child} */

@@ -11,7 +11,8 @@ export const usageOf = (s, version, key) => state.usage?.endpoints.find((e) =>
 /** requests returns how many requests were counted. */
 export const requests = () => state.usage?.requests;
 
-const number = (/** @type {number} */ n) => n.toLocaleString("en-US");
+/** @param {number} n */
+export const number = (n) => n.toLocaleString("en-US");
 
 /** percent is a share in words. @param {number} n @param {number} of */
 function percent(n, of) {
@@ -20,7 +21,7 @@ function percent(n, of) {
 }
 
 /** bar draws a share. @param {number} n @param {number} of */
-const bar = (n, of) => h("meter", { class: "bar", min: 0, max: Math.max(1, of), value: String(n), "aria-hidden": "true" });
+const bar = (n, of) => h("progress", { class: "bar", max: Math.max(1, of), value: n, "aria-hidden": "true" });
 
 /**
  * share says how many of the requests do something, with a bar.
