@@ -356,7 +356,7 @@ func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args
 		printf(c.Stdout, "  %s%s\n", base, route)
 	}
 	if len(routes) == 0 {
-		printf(c.Stdout, "  none yet: the source of the definition cannot be read; listening on %s\n", base)
+		printf(c.Stdout, "  none yet: no definition could be read so far; listening on %s\n", base)
 	}
 	if len(args) == 1 && len(routes) > 0 && args[0] != source.Stdin {
 		printf(c.Stdout, "\nTo see what editors will see: %s studio %s\n", programName(), source.Shown(args[0]))

@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,6 +82,16 @@ func TestRegisteredTogether(t *testing.T) {
 	// The editor's text takes precedence over the file on disk.
 	e.open(other, "base_path: /other\n"+strings.ReplaceAll(sports, "/v1/", "/other/v1/"))
 	testkit.Equal(t, "with the other base path in the editor", e.found(mine, 1), "")
+	// What cannot be read is told once.
+	testkit.OK(t, os.Symlink("itself.yaml", filepath.Join(dir, "itself.yaml")))
+	for _, times := range []int{1, 0} {
+		e.out.Reset()
+		e.notify("workspace/didChangeWatchedFiles", struct{}{})
+		testkit.Equal(t, "with a file that cannot be read", e.found(mine, 1), "")
+		if strings.Count(e.out.String(), "judges documents without what it cannot read:\\nread definition") != times {
+			t.Errorf("not told %d times: %s", times, e.out.String())
+		}
+	}
 }
 
 // opened starts an editor with a text, without its mark ¦, and returns the params of a request about the marked place.

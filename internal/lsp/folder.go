@@ -2,7 +2,9 @@ package lsp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +22,8 @@ type folder struct {
 	project workspace.Project
 	text    string              // of the project file
 	now     *workspace.Snapshot // nil if files are to be read again
+
+	failures string // as last reported
 }
 
 // findings judges a document as signpost lint does: with the other definitions of its project, or of its directory. A file
@@ -37,30 +41,13 @@ func (s *server) findings(doc *document) []signpost.Finding {
 	f := s.folderOf(doc)
 	if f.now == nil {
 		f.now = f.Look()
+		s.reportFailures(f)
 	}
 	f.now = f.Lay(s.unsaved())
 	if !doc.meant && !f.names(doc.path) {
 		return nil
 	}
-	if f.project.Path != "" {
-		return f.now.FindingsOf(doc.path)
-	}
-	// The document comes last, because of two that clash the later one is reported.
-	var files []*definition.File
-	var own *definition.File
-	for _, file := range f.now.Files {
-		switch {
-		case file.ID() == doc.path:
-			own = file.Definition
-		case file.Definition != nil && file.Role != workspace.Unlisted:
-			files = append(files, file.Definition)
-		}
-	}
-	if own == nil {
-		return nil
-	}
-	found := definition.Lint(append(files, own)...)
-	return slices.DeleteFunc(found, func(f signpost.Finding) bool { return f.File != own.Name })
+	return f.now.FindingsOf(doc.path)
 }
 
 // names reports whether the project names a file as a definition, whatever it looks like.
@@ -109,6 +96,21 @@ func (s *server) folderOf(doc *document) *folder {
 	}
 	s.folders[key] = f
 	return f
+}
+
+// reportFailures tells the user which files do not take part, once.
+func (s *server) reportFailures(f *folder) {
+	failures := ""
+	for _, failed := range f.now.Failures {
+		unsaved := errors.Is(failed.Err, source.ErrNoDefinitions) || errors.Is(failed.Err, fs.ErrNotExist)
+		if !unsaved { // the document may be the first one in its directory
+			failures += "\n" + failed.Err.Error()
+		}
+	}
+	if failures != f.failures && failures != "" {
+		s.logMessage("Signpost judges documents without what it cannot read:" + failures)
+	}
+	f.failures = failures
 }
 
 // cutAddresses separates files from what only a network or another program has.

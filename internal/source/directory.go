@@ -39,7 +39,12 @@ func readError(path string, err error) error {
 	return fmt.Errorf("read definition %q: %w", path, err)
 }
 
-var errNoDefinitions = errors.New("the directory holds no .yaml, .yml or .json file that is a definition")
+// maxEntries is the maximum number of files and directories below a directory, whatever they are: a hundred times as many as
+// the largest project has. Whoever names / or a home directory, or edits a file there, does not mean all of it.
+const maxEntries = 200_000
+
+// ErrNoDefinitions is the cause of the error for a directory without a definition.
+var ErrNoDefinitions = errors.New("the directory holds no .yaml, .yml or .json file that is a definition")
 
 // candidate reports whether a file below a directory may be a definition, judging by its path. It skips hidden files
 // and directories, which a mounted Kubernetes ConfigMap contains, lost+found of a mounted volume, Node.js packages and JSON
@@ -60,7 +65,10 @@ func skipped(name string) bool {
 // directories to watch for changes: for a file its parent, because a watch on the file is lost when the file is replaced. It
 // follows symbolic links, because Kubernetes mounts use them, but visits no directory twice, and none that contains the
 // one that was named: a link to / is not meant.
-func list(name string) (files []file, directories []string, err error) {
+func list(name string) (files []file, directories []string, err error) { return walk(name, maxEntries) }
+
+// walk is list with a limit to the entries that are visited.
+func walk(name string, limit int) (files []file, directories []string, err error) {
 	info, err := os.Stat(name)
 	switch parent := []string{filepath.Dir(name)}; {
 	case err != nil:
@@ -73,6 +81,7 @@ func list(name string) (files []file, directories []string, err error) {
 	if err != nil {
 		return nil, nil, readError(name, err)
 	}
+	left := limit
 	var visit func(name, below string) error
 	visit = func(name, below string) error {
 		real, err := realPath(name)
@@ -84,6 +93,10 @@ func list(name string) (files []file, directories []string, err error) {
 		entries, err := os.ReadDir(name)
 		if err != nil {
 			return err
+		}
+		left -= len(entries)
+		if left < 0 {
+			return fmt.Errorf("it holds more than %d files: name the directory of the definitions", limit)
 		}
 		for _, e := range entries {
 			f := file{name: filepath.Join(name, e.Name()), path: path.Join(below, e.Name())}
@@ -209,7 +222,7 @@ func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 		r.Note(skippedNote(others...))
 	}
 	if len(documents) == 0 {
-		return nil, errNoDefinitions
+		return nil, ErrNoDefinitions
 	}
 	return documents, nil
 }

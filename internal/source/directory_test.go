@@ -113,6 +113,16 @@ func TestReadDirectoryLinks(t *testing.T) {
 	fails(t, "a file that cannot be read", err, fmt.Sprintf("read definition %q: too many levels", itself))
 }
 
+// TestWalkLimit checks that a walk ends, whatever it finds.
+func TestWalkLimit(t *testing.T) {
+	dir := tree(t, map[string]string{"a.yaml": "", "b/c.txt": "", "b/d.txt": ""})
+	if files, _, err := walk(dir, 4); err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
+	}
+	_, _, err := walk(dir, 3)
+	fails(t, "too many", err, "it holds more than 3 files: name the directory of the definitions")
+}
+
 // TestReadPipes checks that a pipe is an error.
 func TestReadPipes(t *testing.T) {
 	dir := tree(t, map[string]string{"feeds.yaml": definitionText})

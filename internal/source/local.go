@@ -118,7 +118,7 @@ func (l *local) Read() ([]Document, bool, error) {
 		}
 	}
 	if len(documents) == 0 {
-		return l.documents, false, cmp.Or(errors.Join(failures...), readError(l.path, errNoDefinitions))
+		return l.documents, false, cmp.Or(errors.Join(failures...), readError(l.path, ErrNoDefinitions))
 	}
 	differ := !slices.EqualFunc(documents, l.documents, sameDocument)
 	l.files, l.documents = files, documents
