@@ -67,6 +67,7 @@ soak: export SIGNPOST_SOAK_SILENT = 5000
 soak: export SIGNPOST_SOAK_SLOW = 10000
 soak: export SIGNPOST_SOAK_SERVICES = 2000
 soak: export SIGNPOST_SOAK_RELOADS = 1000
+soak: export SIGNPOST_SOAK_EDITS = 1500
 soak: export SIGNPOST_SOAK_INPUTS = 1
 soak: export SIGNPOST_SOAK_SEQUENCES = 10m
 soak: export SIGNPOST_SOAK_RELEASE = 1
@@ -75,6 +76,7 @@ soak: programs
 	@run() { $(GO) test -run "^($$2)$$" -count 1 -v -timeout 90m -parallel 1 $$1 >>bin/soak.txt 2>&1 || { cat bin/soak.txt; exit 1; }; }; \
 	run ./internal/daemon 'TestMadeUpHosts|TestBurstOfHosts|TestClosedWindows|TestUnreadPings|TestLargeFrames|TestIdleConnections|TestSilentConnections|TestManySlowClients|TestReloadOneOfMany'; \
 	run ./internal/cli TestHostileInput; \
+	run ./internal/lsp TestSameAsLint; \
 	run ./internal/wire TestWireSequences; \
 	cd tools/release && $(GO) test -run '^TestReproducible$$' -count 1 -timeout 60m
 	@awk '/^=== (RUN|CONT)/ { test = $$3; sub("/.*", "", test) } /soak: / { sub(/.*soak: /, ""); printf "%-24s %s\n", test, $$0 }' bin/soak.txt

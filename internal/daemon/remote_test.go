@@ -200,10 +200,7 @@ const notCached = "definitions are not cached for the next start"
 // one whose reader has gone.
 func TestLogCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	disk, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip("this system has no /dev/full")
-	}
+	disk, noDisk := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	unread, full, err := os.Pipe()
 	testkit.OK(t, err)
 	defer unread.Close()
@@ -216,6 +213,9 @@ func TestLogCannotBeWritten(t *testing.T) {
 	gone.Close()
 	for name, stderr := range map[string]*os.File{"full disk": disk, "full pipe": full, "broken pipe": broken} {
 		t.Run(name, func(t *testing.T) {
+			if stderr == disk && noDisk != nil {
+				testkit.Missing(t, "/dev/full of Linux", "a log on a full disk")
+			}
 			defer stderr.Close()
 			path, listen := filepath.Join(t.TempDir(), "feeds.json"), testkit.FreeAddress(t)
 			testkit.Write(t, path, feeds("one", 2))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -129,8 +130,8 @@ func TestNotJSON(t *testing.T) {
 func TestSameAsLint(t *testing.T) {
 	dir := inProject(t)
 	edits := 300
-	if os.Getenv("SIGNPOST_SOAK_EDITS") != "" {
-		edits = 1500
+	if text := os.Getenv("SIGNPOST_SOAK_EDITS"); text != "" {
+		edits = testkit.Must(strconv.Atoi(text))(t)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	e := newEditor(t)
