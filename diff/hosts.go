@@ -199,22 +199,22 @@ func (d *differ) hostsUnknown(p *plan) {
 	if p.rendered {
 		return
 	}
-	type finding struct{ service, version, message string }
-	known := make(map[finding]bool)
-	for at, f := range p.unknown(p.before, oldState) {
-		known[finding{at.service, at.version, f.Message}] = true
+	type pair struct{ service, version, message string }
+	known := make(map[pair]bool)
+	for at, u := range p.unknown(p.before, oldState) {
+		known[pair{at.service, at.version, u.Message}] = true
 	}
-	for at, f := range p.unknown(p.after, newState) {
-		if !known[finding{at.service, at.version, f.Message}] {
-			d.slot, d.endpoint, d.written = at, f.Path.Endpoint(), nil
-			d.add(ChangeHostsUnknown, subject{}, nil, nil, "%s", f.Message)
+	for at, u := range p.unknown(p.after, newState) {
+		if !known[pair{at.service, at.version, u.Message}] {
+			d.slot, d.endpoint, d.written = at, u.Endpoint, nil
+			d.add(ChangeHostsUnknown, subject{path: []string{signpost.CutURL(u.Other).Rest()}}, nil, nil, "%s", u.Message)
 		}
 	}
 }
 
-// unknown returns the findings about undeclared hosts of a state of what is compared.
-func (p *plan) unknown(slots []*slot, state func(*slot) *signpost.Version) iter.Seq2[*slot, signpost.Finding] {
-	return func(yield func(*slot, signpost.Finding) bool) {
+// unknown returns what depends on undeclared hosts in a state of what is compared.
+func (p *plan) unknown(slots []*slot, state func(*slot) *signpost.Version) iter.Seq2[*slot, match.Unknown] {
+	return func(yield func(*slot, match.Unknown) bool) {
 		var compared []*slot
 		var versions, besides []signpost.Version
 		for _, at := range slots {
@@ -227,11 +227,9 @@ func (p *plan) unknown(slots []*slot, state func(*slot) *signpost.Version) iter.
 			v.Source = at.service
 			compared, versions = append(compared, at), append(versions, v)
 		}
-		for i, findings := range match.Overlaps(versions, besides) {
-			for _, f := range findings {
-				if f.Rule == match.RuleHostsUnknown && !yield(compared[i], f) {
-					return
-				}
+		for _, u := range match.UnknownHosts(versions, besides) {
+			if !yield(compared[u.Version], u) {
+				return
 			}
 		}
 	}

@@ -38,8 +38,10 @@ type Allowed func(version int, endpoint, rule string, lost signpost.ContextItem)
 // service. Features add context keys, so apply them first with [signpost.Manifest.WithFeatures]. Invalid URLs are
 // skipped.
 func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
-	return OverlapsExcept(versions, registered, func(int, string, string, signpost.ContextItem) bool { return false })
+	return OverlapsExcept(versions, registered, nothingAllowed)
 }
+
+func nothingAllowed(int, string, string, signpost.ContextItem) bool { return false }
 
 // OverlapsExcept is [Overlaps] without what is allowed.
 func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) [][]signpost.Finding {
@@ -59,7 +61,7 @@ func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) []
 		}
 		o.reportInside()
 	}
-	o.unknownHosts()
+	o.reportUnknown()
 	findings := make([][]signpost.Finding, len(versions))
 	for number, e := range o.endpoints {
 		if o.isJudged(number) {

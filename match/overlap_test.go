@@ -76,6 +76,8 @@ func FuzzOverlaps(f *testing.F) {
 	for seed := range uint64(400) {
 		f.Add(seed)
 	}
+	f.Add(uint64(968)) // two versions have the same URL, and one of them allows its loss
+	f.Add(uint64(3170))
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		pick := func(words ...string) string { return words[random.IntN(len(words))] }
@@ -175,6 +177,7 @@ type world struct {
 	name     string
 	origin   string
 	versions []signpost.Version
+	index    *match.Index      // of the versions
 	written  map[string]string // version and rendered URL to the URL as written
 	unknown  string            // the service that is on the host only perhaps
 	collides bool              // a version has a URL twice, so that it has no manifest there
@@ -237,6 +240,7 @@ func (o oracle) world(name, origin string, has func(v signpost.Version, host str
 		v.Manifest, v.Hosts = signpost.Manifest{Endpoints: rendered}, nil
 		w.versions = append(w.versions, v)
 	}
+	w.index = match.NewIndex(w.versions...)
 	return w
 }
 
@@ -248,7 +252,7 @@ func (w world) host(url string) string {
 
 // problem returns what a feed loses without a finding that names it.
 func (o oracle) problem(w world, feed string) string {
-	m, ok := match.NewIndex(w.versions...).Match(feed)
+	m, ok := w.index.Match(feed)
 	if !ok {
 		return ""
 	}
@@ -261,6 +265,13 @@ func (o oracle) problem(w world, feed string) string {
 				continue
 			}
 			loser := w.written[v.Name+s.Endpoint]
+			items := v.Manifest.Endpoints[at].ContextObj
+			var lost []string
+			for _, item := range items {
+				if !slices.ContainsFunc(m.ContextObj, func(kept signpost.ContextItem) bool { return kept.Key == item.Key }) {
+					lost = append(lost, item.Key)
+				}
+			}
 			twins := shape(s.Endpoint) == shape(m.Endpoint)
 			told := func(rule string, version int, words ...string) bool {
 				return slices.ContainsFunc(o.findings[version], func(f signpost.Finding) bool {
@@ -285,9 +296,9 @@ func (o oracle) problem(w world, feed string) string {
 			}
 			mixed := strings.Contains(takes, "{{host}}") != strings.Contains(loser, "{{host}}")
 			if mixed && !slices.Contains(o.versions[open].Hosts, w.host(url)) {
-				isUnknown := len(s.LostKeys) > 0 && !s.InsideSegment && !twins
-				if isUnknown && o.versions[open].Source == w.unknown && !o.toldUnknown(w.unknown) {
-					return fmt.Sprintf("%s would lose %v of %s to %s, and nothing says so", feed, s.LostKeys, loser, takes)
+				isUnknown := len(lost) > 0 && !s.InsideSegment && !twins
+				if isUnknown && o.versions[open].Source == w.unknown && !o.toldUnknown(takes, loser) {
+					return fmt.Sprintf("%s would lose %v of %s to %s, and nothing says so", feed, lost, loser, takes)
 				}
 				continue
 			}
@@ -302,8 +313,7 @@ func (o oracle) problem(w world, feed string) string {
 				}
 				continue
 			}
-			items := v.Manifest.Endpoints[at].ContextObj
-			if s.InsideSegment && (toldAnywhere(match.RuleOverlapInsideSegment, takes, loser) || o.allowsInside(i, taker, items, s.LostKeys)) {
+			if s.InsideSegment && (toldAnywhere(match.RuleOverlapInsideSegment, takes, loser) || o.allowsInside(i, taker, items, lost)) {
 				continue
 			}
 			for _, item := range items {
@@ -311,7 +321,7 @@ func (o oracle) problem(w world, feed string) string {
 				if taker >= o.judged {
 					at = i
 				}
-				if !slices.Contains(s.LostKeys, item.Key) || o.allowed(at, loser, match.RuleOverlapDropsContext, item) {
+				if !slices.Contains(lost, item.Key) || o.allowed(at, loser, match.RuleOverlapDropsContext, item) {
 					continue
 				}
 				named := taker < o.judged && told(match.RuleOverlapDropsContext, taker, takes, item.Key) ||
@@ -325,17 +335,14 @@ func (o oracle) problem(w world, feed string) string {
 	return ""
 }
 
-// toldUnknown reports whether a finding says that the hosts of a service are unknown.
-func (o oracle) toldUnknown(source string) bool {
-	for _, f := range slices.Concat(o.findings...) {
-		for _, v := range o.versions {
-			isNamed := func(e signpost.Endpoint) bool { return strings.Contains(f.Message, strconv.Quote(e.URL)) }
-			if f.Rule == match.RuleHostsUnknown && v.Source == source && slices.ContainsFunc(v.Manifest.Endpoints, isNamed) {
-				return true
-			}
-		}
+// toldUnknown reports whether two URLs are known to overlap if a host is declared, and a finding says that there are such.
+func (o oracle) toldUnknown(a, b string) bool {
+	isPair := func(u match.Unknown) bool {
+		return u.Endpoint == a && u.Other == b || u.Endpoint == b && u.Other == a
 	}
-	return false
+	isTold := func(f signpost.Finding) bool { return f.Rule == match.RuleHostsUnknown }
+	return slices.ContainsFunc(match.UnknownHosts(o.versions[:o.judged], o.versions[o.judged:]), isPair) &&
+		slices.ContainsFunc(slices.Concat(o.findings...), isTold)
 }
 
 var losing = regexp.MustCompile(`^feeds of "([^"]*)"(?:, such as "([^"]*)",)? lose context keys? (.*?)(?: on (\S+))?: "([^"]*)"(?: \([^)]*\))? shadows (?:"([^"]*)"|it)`)
@@ -359,7 +366,7 @@ func (o oracle) untrue(f signpost.Finding) string {
 		if origin := signpost.CutURL(feed); origin.HasHostPlaceholder() {
 			at = w.origin + origin.Rest()
 		}
-		m, _ := match.NewIndex(w.versions...).Match(at)
+		m, _ := w.index.Match(at)
 		if w.written[m.Version+m.Endpoint] != taker || host != "" && !strings.Contains(w.origin, host) {
 			continue
 		}

@@ -1,48 +1,134 @@
 package match
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/spell"
 )
 
-// unknownHosts reports each service once whose hosts decide whether one of its URLs with {{host}} overlaps with a URL that
-// names a host: it declares no hosts, or covers that host by a suffix alone.
-func (o *overlapChecker) unknownHosts() {
-	u := unknownHosts{o, make(map[string]*site), make(map[string]bool)}
+// Unknown says that two URLs overlap if a host is one of a service, which does not declare it: its definition has no hosts,
+// or covers that host by a suffix alone.
+type Unknown struct {
+	Version  int    // index of the version that Endpoint is of, one of those judged
+	Endpoint string // URL
+	Other    string // URL of the other endpoint. One of the two contains {{host}}, the other one names Host
+	Host     string
+	Message  string
+}
+
+// maxUnknown is the largest number of pairs of a service that are counted.
+const maxUnknown = 1000
+
+// UnknownHosts returns what [Overlaps] does not know because hosts are not declared, of which it reports one for each service.
+func UnknownHosts(versions, registered []signpost.Version) []Unknown {
+	o := newOverlapChecker(versions, registered, nothingAllowed)
+	var all []Unknown
+	for _, p := range o.unknownPairs() {
+		at, beside := o.sides(p)
+		all = append(all, Unknown{
+			o.endpoints[at].in, o.endpoints[at].URL, o.endpoints[beside].URL, p.host, o.describeUnknown(p),
+		})
+	}
+	return all
+}
+
+// reportUnknown reports each service once whose hosts decide about an overlap.
+func (o *overlapChecker) reportUnknown() {
+	bySource := make(map[string][]unknownPair)
+	pairs := o.unknownPairs()
+	for _, p := range pairs {
+		source := o.source(p.open)
+		bySource[source] = append(bySource[source], p)
+	}
+	for _, p := range pairs {
+		some := bySource[o.source(p.open)]
+		if p != some[0] {
+			continue
+		}
+		text := o.describeUnknown(p)
+		switch others := len(some) - 1; {
+		case others == maxUnknown-1:
+			text += fmt.Sprintf("; hosts would also decide about at least %d other pairs of URLs", others)
+		case others > 0:
+			text += fmt.Sprintf("; hosts would also decide about %s of URLs", spell.Count(others, "other pair"))
+		}
+		at, _ := o.sides(p)
+		o.report(at, RuleHostsUnknown,
+			"declare the hosts of the service under hosts; or write {{host}} instead of "+p.host+", if it is one of them", "%s", text)
+	}
+}
+
+// unknownPair is an endpoint whose URL contains {{host}} and one that names a host. They overlap if the service of the first is
+// on that host.
+type unknownPair struct {
+	open, written int
+	host          string
+}
+
+// sides returns the endpoint of a pair that a finding is about, which is judged, and the other one.
+func (o *overlapChecker) sides(p unknownPair) (at, beside int) {
+	if o.isJudged(p.open) {
+		return p.open, p.written
+	}
+	return p.written, p.open
+}
+
+func (o *overlapChecker) describeUnknown(p unknownPair) string {
+	at, beside := o.sides(p)
+	return fmt.Sprintf("%q and %q%s overlap if %s is a host of the service, which hosts does not say",
+		o.endpoints[at].URL, o.endpoints[beside].URL, o.place(at, beside), p.host)
+}
+
+// unknownPairs returns the pairs that overlap if a host is declared, in the order of the endpoints that take the feeds.
+func (o *overlapChecker) unknownPairs() []unknownPair {
+	// The sites have all URLs with the same scheme and port, whatever their hosts.
+	sites := make(map[string]*site)
+	origin := func(e indexed) string {
+		_, port := host.CutPort(e.url.Authority())
+		return e.url.Scheme() + port
+	}
 	for number, e := range o.endpoints {
 		if e.url.HasHostPlaceholder() && !o.isUncertain(number) {
 			continue
 		}
-		s := u.sites[u.origin(number)]
+		s := sites[origin(e)]
 		if s == nil {
 			s = &site{}
-			u.sites[u.origin(number)] = s
+			sites[origin(e)] = s
 		}
 		n := s.root.insert(e.parts)
 		n.ends = append(n.ends, number)
 	}
+	found := make(map[unknownPair]bool)
+	counts := make(map[string]int) // by source
+	var pairs []unknownPair
 	for number, e := range o.endpoints {
-		if s := u.sites[u.origin(number)]; s != nil {
-			u.check(number, e, s)
+		s := sites[origin(e)]
+		if s == nil {
+			continue
+		}
+		pair := func(other int) (unknownPair, bool) {
+			p, ok := o.unknownPair(number, other)
+			return p, ok && !found[p] && counts[o.source(p.open)] < maxUnknown
+		}
+		wants := func(n *node) bool {
+			return slices.ContainsFunc(n.ends, func(other int) bool { _, ok := pair(other); return ok })
+		}
+		for n, feeds := range s.meetings(e, wants, wants) {
+			for _, other := range n.ends {
+				if p, ok := pair(other); ok && o.overlapsOn(p, s, n, number, other, feeds) {
+					found[p] = true
+					counts[o.source(p.open)]++
+					pairs = append(pairs, p)
+				}
+			}
 		}
 	}
-}
-
-// unknownHosts searches for URLs that may be on one host. Its sites have all URLs with the same scheme and port, whatever
-// their hosts.
-type unknownHosts struct {
-	*overlapChecker
-	sites map[string]*site
-	told  map[string]bool // by source
-}
-
-func (u *unknownHosts) origin(number int) string {
-	url := u.endpoints[number].url
-	_, port := host.CutPort(url.Authority())
-	return url.Scheme() + port
+	return pairs
 }
 
 // isUncertain reports whether the hosts of a service are not all known.
@@ -51,80 +137,41 @@ func (o *overlapChecker) isUncertain(number int) bool {
 	return len(hosts) == 0 || len(hosts.Exact()) < len(hosts)
 }
 
-func (u *unknownHosts) check(number int, e indexed, s *site) {
-	wants := func(n *node) bool {
-		return slices.ContainsFunc(n.ends, func(other int) bool { return u.host(number, other) != "" })
+// unknownPair returns the pair of two endpoints, and false if no undeclared host decides whether they overlap.
+func (o *overlapChecker) unknownPair(a, b int) (unknownPair, bool) {
+	if !o.endpoints[a].url.HasHostPlaceholder() {
+		a, b = b, a
 	}
-	for n, feeds := range s.meetings(e, wants, wants) {
-		for _, other := range n.ends {
-			name := u.host(number, other)
-			if name == "" {
-				continue
-			}
-			sameURL := slices.Equal(e.words, u.endpoints[other].words)
-			kept := keySet(e.ContextObj)
-			loses := slices.ContainsFunc(u.endpoints[other].ContextObj, func(item signpost.ContextItem) bool { return !kept[item.Key] })
-			takesPart := u.on(number, other, name)
-			for words := range feeds {
-				answers := s.answers(words, takesPart) == number
-				inside := n.endsInside(words) && words[n.depth-1] == e.words[n.depth-1]
-				if answers && (sameURL || loses || inside) {
-					u.tell(number, other, name)
-					break
-				}
-			}
-		}
+	open, written := o.endpoints[a], o.endpoints[b]
+	isAlike := o.calls[a] == o.calls[b] && open.in != written.in
+	if !open.url.HasHostPlaceholder() || written.url.HasHostPlaceholder() || isAlike ||
+		!o.isUncertain(a) || !o.isJudged(a) && !o.isJudged(b) {
+		return unknownPair{}, false
 	}
+	p := unknownPair{a, b, open.url.HostFor(written.url)}
+	hosts := o.version(a).Hosts
+	isPossible := len(hosts) == 0 || hosts.Has(p.host)
+	return p, p.host != "" && isPossible && !slices.Contains(hosts, p.host)
 }
 
-// host returns the host on which two endpoints may overlap: it is written out in the URL of one, and may be a host of the
-// service of the other, whose URL has {{host}}. It is empty if there is none, or if nothing depends on it.
-func (u *unknownHosts) host(number, other int) string {
-	open, written := number, other
-	if !u.endpoints[open].url.HasHostPlaceholder() {
-		open, written = other, number
-	}
-	a, b := u.endpoints[open], u.endpoints[written]
-	if !a.url.HasHostPlaceholder() || b.url.HasHostPlaceholder() || u.told[u.source(open)] || !u.isUncertain(open) ||
-		!u.isJudged(open) && !u.isJudged(written) || u.calls[open] == u.calls[written] && a.in != b.in {
-		return ""
-	}
-	name := a.url.HostFor(b.url)
-	hosts := u.version(open).Hosts
-	if name == "" || slices.Contains(hosts, name) || len(hosts) > 0 && !hosts.Has(name) {
-		return ""
-	}
-	return name
-}
-
-// on reports which endpoints take part if the service of one of two endpoints, the one with {{host}}, is on a host.
-func (u *unknownHosts) on(number, other int, name string) func(int) bool {
-	open, written := number, other
-	if !u.endpoints[open].url.HasHostPlaceholder() {
-		open, written = other, number
-	}
-	origin := u.endpoints[written].url.Origin()
-	return func(third int) bool {
-		e := u.endpoints[third]
+// overlapsOn reports whether an endpoint of a pair takes feeds from the other one, at a node, that lose something.
+func (o *overlapChecker) overlapsOn(p unknownPair, s *site, n *node, number, other int, feeds func(func([]string) bool)) bool {
+	e, from := o.endpoints[number], o.endpoints[other]
+	loses := slices.Equal(e.words, from.words) || len(missingKeys(from.ContextObj, keySet(e.ContextObj))) > 0
+	origin := o.endpoints[p.written].url.Origin()
+	isThere := func(third int) bool {
+		e := o.endpoints[third]
 		if !e.url.HasHostPlaceholder() {
 			return e.url.Origin() == origin
 		}
-		isThere := u.source(third) == u.source(open) || slices.Contains(u.version(third).Hosts, name)
-		return isThere && strings.EqualFold(e.url.Resolve(name).Origin(), origin)
+		isOn := o.source(third) == o.source(p.open) || slices.Contains(o.version(third).Hosts, p.host)
+		return isOn && strings.EqualFold(e.url.Resolve(p.host).Origin(), origin)
 	}
-}
-
-func (u *unknownHosts) tell(number, other int, name string) {
-	open, written := number, other
-	if !u.endpoints[open].url.HasHostPlaceholder() {
-		open, written = other, number
+	for words := range feeds {
+		inside := n.endsInside(words) && words[n.depth-1] == e.words[n.depth-1]
+		if (loses || inside) && s.answers(words, isThere) == number {
+			return true
+		}
 	}
-	u.told[u.source(open)] = true
-	at, beside := open, written
-	if !u.isJudged(open) {
-		at, beside = written, open
-	}
-	u.report(at, RuleHostsUnknown, "declare the hosts of the service under hosts; or write {{host}} instead of "+name+", if it is one of them",
-		"%q and %q%s overlap if %s is a host of the service, which hosts does not say",
-		u.endpoints[at].URL, u.endpoints[beside].URL, u.place(at, beside), name)
+	return false
 }
