@@ -2,6 +2,7 @@ package definition
 
 import (
 	"slices"
+	"strings"
 
 	"signpost"
 	"signpost/internal/routes"
@@ -33,4 +34,33 @@ func published(files, registered []*File) map[*version]bool {
 		}
 	}
 	return out
+}
+
+// asRegistered returns the endpoints of files by the URLs under which a studio has them.
+func asRegistered(files []*File) map[string]registeredEndpoint {
+	all := make(map[string]registeredEndpoint)
+	for _, f := range files {
+		for _, v := range f.versions {
+			for _, e := range v.manifest.Endpoints {
+				u := signpost.CutURL(e.URL)
+				all[e.URL] = registeredEndpoint{e, f.own().Owns(u)}
+				for _, name := range f.Hosts.Exact() {
+					all[u.Resolve(name).String()] = registeredEndpoint{e, f.own().Owns(u)}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// registeredEndpoint is an endpoint under one of its URLs.
+type registeredEndpoint struct {
+	signpost.Endpoint
+	own bool // on a host of the service
+}
+
+// isEntryOf reports whether an endpoint of an export, which has all that a studio has, is the entry of a judged one: it is on a
+// host of its service, or it is called alike, so that it does not matter.
+func (r registeredEndpoint) isEntryOf(e signpost.Endpoint) bool {
+	return r.own || strings.EqualFold(r.Method, e.Method) && slices.Equal(r.ContextObj, e.ContextObj)
 }

@@ -141,6 +141,7 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 // overlaps returns the findings about overlap, and records which rules of allow fields are used.
 func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Finding {
 	without := published(files, registered)
+	judged := asRegistered(files)
 	var all [2][]signpost.Version
 	var places []map[string]*tree.Node // by version and URL
 	var owners []*File                 // by version
@@ -152,6 +153,12 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 					continue
 				}
 				manifest, at := f.comparable(v)
+				if isExport := f.served && addressHost(f.Name) == ""; isExport && i > 0 {
+					manifest.Endpoints = slices.DeleteFunc(manifest.Endpoints, func(e signpost.Endpoint) bool {
+						judged, found := judged[e.URL]
+						return found && judged.isEntryOf(e)
+					})
+				}
 				where := make(map[string]string, len(at))
 				for url, key := range at {
 					if !f.served { // which is probably a single line

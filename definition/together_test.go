@@ -35,6 +35,8 @@ versions:
 	)
 	definitionOf := func(text string) *definition.File { return definition.Parse("feeds.yaml", []byte(text)) }
 	manifest := func(text string) *definition.File { return definition.ParseManifest(address, []byte(text)) }
+	export := func(text string) *definition.File { return definition.ParseManifest("export.json", []byte(text)) }
+	const partner = "      https://partner.example.net/a: {name: A, method: get, mime_type: application/json}\n"
 	other := func() *definition.File { return definition.Parse("sport.yaml", []byte(sport)) }
 	const lost = "sport.yaml overlap-drops-context"
 	type files = []*definition.File
@@ -54,7 +56,11 @@ versions:
 		{"another host", files{definitionOf(strings.Replace(feeds, "feeds.example.com", "feeds.example.org", 1))}, files{manifest(served)}, nil},
 		{"unknown hosts", files{definitionOf(strings.Replace(feeds, "hosts", "x-hosts", 1))}, files{manifest(served)}, []string{"feeds.yaml hosts-unknown"}},
 		{"another base path", files{definitionOf(strings.Replace(feeds, "base_path: /feeds", "base_path: /films", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
-		{"a saved manifest", files{definitionOf(feeds)}, files{definition.ParseManifest("feeds.json", []byte(served))}, []string{"feeds.yaml registered-twice"}},
+		{"an export", files{definitionOf(feeds)}, files{export(served)}, nil},
+		{"an export with another host", files{definitionOf(strings.Replace(feeds, "feeds.example.com", "feeds.example.org", 1))}, files{export(served)}, nil},
+		{"a partner in an export", files{definitionOf(feeds + partner)}, files{export(`{"endpoints": {"https://partner.example.net/a": {"method": "get"}}}`)}, nil},
+		{"a partner with other settings in an export", files{definitionOf(feeds + partner)},
+			files{export(`{"endpoints": {"https://partner.example.net/a": {"method": "post"}}}`)}, []string{"feeds.yaml registered-twice"}},
 	} {
 		var slim files
 		for _, f := range test.judged {
