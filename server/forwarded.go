@@ -43,8 +43,8 @@ func forwardedHost(header http.Header) (host string, from taken, err error) {
 }
 
 // forwardedNames returns the hosts in Forwarded and X-Forwarded-Host. A proxy that sets one of them may pass on the
-// other from the client, so both count. Empty elements of X-Forwarded-Host do not. The error comes with the line that is
-// malformed.
+// other from the client, so both count. Empty elements of X-Forwarded-Host do not. The error comes with the line that
+// is malformed.
 func forwardedNames(header http.Header) (names []taken, malformed taken, err error) {
 	for _, line := range header["Forwarded"] {
 		whole := line

@@ -107,8 +107,8 @@ func (p *hostPolicy) host(r *http.Request, hosts hostSet) (host string, from tak
 // forwarding are the headers that proxies add. A request without them and from this machine was not forwarded.
 var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
 
-// isFromHere reports whether somebody on this machine asks for it by one of its own names, so that a first curl works. A proxy
-// on the same machine lets nobody in.
+// isFromHere reports whether somebody on this machine asks for it by one of its own names, so that a first curl works.
+// A proxy on the same machine lets nobody in.
 func isFromHere(name string, r *http.Request) bool {
 	if !host.IsLoopback(name) || slices.ContainsFunc(forwarding, func(header string) bool { return r.Header[header] != nil }) {
 		return false

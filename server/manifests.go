@@ -38,8 +38,8 @@ const (
 // errBusy means that there was no room for a manifest in time.
 var errBusy = errors.New("too many manifests are in flight")
 
-// key identifies a representation. It names the content of a route, not the route, so that unchanged manifests stay in the
-// cache when others are published. Those of a manifest that is no longer published are evicted like others.
+// key identifies a representation. It names the content of a route, not the route, so that unchanged manifests stay in
+// the cache when others are published. Those of a manifest that is no longer published are evicted like others.
 type key struct {
 	content string
 	host    string
@@ -47,8 +47,9 @@ type key struct {
 }
 
 // manifests renders manifests and keeps them as long as somebody uses them: the cache, and the responses that are being
-// sent. Every representation takes its bytes from inFlight before it is rendered and returns them after its last use, so
-// that the memory of all of them is bounded, those included that the cache has dropped and a slow client still reads.
+// sent. Every representation takes its bytes from inFlight before it is rendered and returns them after its last use,
+// so that the memory of all of them is bounded, those included that the cache has dropped and a slow client still
+// reads.
 type manifests struct {
 	cache    *otter.Cache[key, *representation]
 	head     head              // common to all representations
@@ -63,7 +64,8 @@ type manifests struct {
 func newManifests(cacheBytes int64, head head) *manifests {
 	cacheBytes = cmp.Or(cacheBytes, DefaultCacheBytes)
 	m := &manifests{
-		head: head, writers: make(chan *gzip.Writer, runtime.GOMAXPROCS(0)), wait: DefaultInFlightWait, inFlight: semaphore.NewWeighted(math.MaxInt64),
+		head: head, writers: make(chan *gzip.Writer, runtime.GOMAXPROCS(0)),
+		wait: DefaultInFlightWait, inFlight: semaphore.NewWeighted(math.MaxInt64),
 	}
 	for range cap(m.writers) {
 		m.writers <- gzip.NewWriter(nil) // takes almost a megabyte once used
@@ -130,8 +132,8 @@ func (m *manifests) make(route *route, k key) (rep *representation, err error) {
 	return rep, nil
 }
 
-// acquire waits for room, and reports whether there was any in time. Only this wait is limited: a rendering that has begun
-// is completed.
+// acquire waits for room, and reports whether there was any in time. Only this wait is limited: a rendering that has
+// begun is completed.
 func (m *manifests) acquire(size int64) bool {
 	if !m.inFlight.TryAcquire(size) {
 		ctx, cancel := context.WithTimeout(context.Background(), m.wait)

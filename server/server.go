@@ -224,7 +224,8 @@ func (h *Handler) Routes() []string {
 	return slices.Clone(h.table.Load().paths)
 }
 
-// AcceptsAnyHost reports whether some service answers requests for any host: it declares no hosts, and the options allow all.
+// AcceptsAnyHost reports whether some service answers requests for any host: it declares no hosts, and the options
+// allow all.
 func (h *Handler) AcceptsAnyHost() bool {
 	if h.hosts.public != "" || !h.hosts.allowed.isEmpty() {
 		return false

@@ -112,8 +112,8 @@ func versionsOf(services []*source.Service) []signpost.Version {
 	return all
 }
 
-// countUsage counts logs. The counts are nil if a log cannot be opened. If there are counts and an error, reading failed
-// on the way or the context has ended.
+// countUsage counts logs. The counts are nil if a log cannot be opened. If there are counts and an error, reading
+// failed on the way or the context has ended.
 func (c *CLI) countUsage(ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string) (*usage.Usage, error) {
 	p := &progress{out: c.Stderr, shown: isTerminal(c.Stderr)}
 	var files []io.Reader
@@ -158,9 +158,9 @@ func (c *CLI) joinUsage(ctx context.Context, services []signpost.Service, others
 	return nil
 }
 
-// putHostsBack turns manifests in the old state into what definitions have: {{host}} in the URLs on hosts on which they were
-// compared, and the version and base path as far as the comparison found them. Logs without hosts and usage files count for
-// these.
+// putHostsBack turns manifests in the old state into what definitions have: {{host}} in the URLs on hosts on which they
+// were compared, and the version and base path as far as the comparison found them. Logs without hosts and usage files
+// count for these.
 func putHostsBack(old, new []signpost.Service, changes []diff.Change) {
 	var hosts signpost.Hosts
 	version := ""
@@ -195,8 +195,8 @@ func putHostsBack(old, new []signpost.Service, changes []diff.Change) {
 	}
 }
 
-// withKeys returns the old state of services, with the keys that their endpoints declare in the new state as well: of a key
-// that becomes required, requests that lack it are to be counted.
+// withKeys returns the old state of services, with the keys that their endpoints declare in the new state as well: of a
+// key that becomes required, requests that lack it are to be counted.
 func withKeys(old, new []signpost.Service) []signpost.Service {
 	items := make(map[string][]signpost.ContextItem) // by path: one side may have its host filled in
 	for _, s := range new {
@@ -269,7 +269,8 @@ func (c *CLI) reportUnread(counts *usage.Usage) {
 // maxWidth is the width of the table in characters, and maxWhat that of its last column.
 const maxWidth, maxWhat = 100, 52
 
-// minUndeclared is how often an undeclared parameter occurs to be shown on its own. What is rarer is somebody's mistake.
+// minUndeclared is how often an undeclared parameter occurs to be shown on its own. What is rarer is somebody's
+// mistake.
 const minUndeclared = 10
 
 // usageRow is a row of the table: so many requests for an endpoint do something.
@@ -294,7 +295,8 @@ func printUsage(w io.Writer, u *usage.Usage) {
 	for path, n := range u.Unmatched {
 		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, "no endpoint answers"})
 	}
-	services := slices.ContainsFunc(u.Endpoints, func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service })
+	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
+	services := slices.ContainsFunc(u.Endpoints, isOther)
 	for _, e := range u.Endpoints {
 		where := strings.TrimPrefix(e.Version+" ", " ") + strings.TrimPrefix(e.URL, "https://"+signpost.HostPlaceholder)
 		if services {
@@ -306,7 +308,8 @@ func printUsage(w io.Writer, u *usage.Usage) {
 		if a.attention == used && b.attention == used {
 			return 0
 		}
-		return cmp.Or(a.attention-b.attention, cmp.Compare(b.count, a.count), cmp.Compare(a.where, b.where), cmp.Compare(a.what, b.what))
+		return cmp.Or(a.attention-b.attention, cmp.Compare(b.count, a.count),
+			cmp.Compare(a.where, b.where), cmp.Compare(a.what, b.what))
 	})
 	table := [][3]string{{"requests", "endpoint", ""}}
 	var widths [3]int
@@ -322,7 +325,8 @@ func printUsage(w io.Writer, u *usage.Usage) {
 	widths[1] = min(widths[1], maxWidth-widths[0]-widths[2]-4)
 	printf(w, "%s\n\n", strings.TrimSuffix(spell.Thousands(u.Requests)+" requests, "+u.Period(), ", "))
 	for _, row := range table {
-		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], shorten(row[1], widths[1]), shorten(row[2], widths[2]))
+		where, what := shorten(row[1], widths[1]), shorten(row[2], widths[2])
+		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], where, what)
 		printf(w, "%s\n", strings.TrimRight(line, " "))
 	}
 }

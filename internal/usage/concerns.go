@@ -33,9 +33,9 @@ var concerns = map[string]string{
 	diff.ChangeContextRequired: lacking,
 }
 
-// Join fills in how many requests each change concerns, as far as the counts tell: of an endpoint or more that goes, its
-// requests; of a parameter, an option or a key, those that have it; of a key that becomes required, those without it. If no
-// request was counted, they tell nothing.
+// Join fills in how many requests each change concerns, as far as the counts tell: of an endpoint or more that goes,
+// its requests; of a parameter, an option or a key, those that have it; of a key that becomes required, those without
+// it. If no request was counted, they tell nothing.
 func (u *Usage) Join(changes []diff.Change) {
 	if u.Requests == 0 {
 		return

@@ -34,8 +34,8 @@ type Counter struct {
 // standIn is where requests go if the log does not tell their host.
 const standIn = "https://own.invalid"
 
-// NewCounter returns a counter for services that are registered together. Others are registered besides: what they answer
-// for is not counted by endpoint.
+// NewCounter returns a counter for services that are registered together. Others are registered besides: what they
+// answer for is not counted by endpoint.
 func NewCounter(services []signpost.Service, others ...signpost.Version) *Counter {
 	c := &Counter{services: services, declared: make(map[[3]string]int), words: make(map[string]bool)}
 	var all, own []signpost.Version
@@ -93,7 +93,8 @@ func (c *Counter) Usage() *Usage {
 	return &sum.Usage
 }
 
-// maxCached is how many feeds a worker remembers the endpoint of, and maxCachedLength how long they may be: 8 MB at most.
+// maxCached is how many feeds a worker remembers the endpoint of, and maxCachedLength how long they may be: 8 MB at
+// most.
 const maxCached, maxCachedLength = 1 << 15, 256
 
 // worker counts on one core.
@@ -188,7 +189,8 @@ func (w *worker) request(r request) (reason string) {
 		w.count(&w.Endpoints[number], query, r.status)
 	}
 	w.Requests++
-	if prefix := r.time[:min(len(r.time), len("18/Nov/2026"))]; !bytes.Equal(prefix, w.lastTime) { // within a day or a second
+	prefix := r.time[:min(len(r.time), len("18/Nov/2026"))] // the day, or the second
+	if !bytes.Equal(prefix, w.lastTime) {
 		w.lastTime = append(w.lastTime[:0], prefix...)
 		w.on(r.time)
 	}
@@ -210,8 +212,8 @@ func (w *worker) on(time []byte) {
 // betweenValues matches what separates the texts in a URL.
 var betweenValues = regexp.MustCompile(`\{\{[^{}]*\}\}|[/?#]`)
 
-// isValue reports whether a segment of a feed's path has none of the texts in URLs. Only a placeholder then matches it, and
-// all of it, so that every other such segment gives the same endpoint.
+// isValue reports whether a segment of a feed's path has none of the texts in URLs. Only a placeholder then matches it,
+// and all of it, so that every other such segment gives the same endpoint.
 func (c *Counter) isValue(segment []byte) bool {
 	for i, b := range segment {
 		next := byte(0)
@@ -225,8 +227,8 @@ func (c *Counter) isValue(segment []byte) bool {
 	return len(segment) > 0
 }
 
-// locate returns the number of the endpoint that answers for a feed. It remembers those of feeds by their texts: with the
-// values, most feeds of a log are new, and counting takes twice as long.
+// locate returns the number of the endpoint that answers for a feed. It remembers those of feeds by their texts: with
+// the values, most feeds of a log are new, and counting takes twice as long.
 func (w *worker) locate(host, path, query []byte) int {
 	feed := append(w.scratch[:0], host...)
 	for begin := 0; begin < len(path); {
@@ -385,7 +387,8 @@ func isNothing(text []byte) bool {
 // encoding is the one that the spec has for the ctx parameter.
 var encoding = base64.RawURLEncoding.Strict()
 
-// decode returns the text of a ctx parameter, which may be in buffer. What is encoded in another way takes a while longer.
+// decode returns the text of a ctx parameter, which may be in buffer. What is encoded in another way takes a while
+// longer.
 func decode(ctx, buffer []byte) []byte {
 	if text, err := encoding.AppendDecode(buffer[:0], ctx); err == nil && len(ctx) <= contextkeys.MaxCtx {
 		return text
@@ -441,8 +444,8 @@ func unescape(text []byte) []byte {
 	return []byte(decoded)
 }
 
-// add adds the counts of a usage file, as if its requests were in a log. Somebody else may have written it, so names are
-// checked as in a log.
+// add adds the counts of a usage file, as if its requests were in a log. Somebody else may have written it, so names
+// are checked as in a log.
 func (w *worker) add(u *Usage) {
 	w.Requests += u.Requests
 	w.on([]byte(u.From))

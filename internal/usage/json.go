@@ -19,17 +19,19 @@ const (
 )
 
 // fieldNames has the usual names of fields: of Caddy, Envoy, Traefik, Cloudflare, Google, Azure and Elastic, and of the
-// variables of nginx and Apache, in lower case and without separators. Of several fields, the first in this order counts: for
-// example nginx's request_uri, which has the query, before its uri.
+// variables of nginx and Apache, in lower case and without separators. Of several fields, the first in this order
+// counts: for example nginx's request_uri, which has the query, before its uri.
 var fieldNames = [roles]string{
 	isMethod: "method requestmethod httpmethod httprequestmethod clientrequestmethod csmethod",
 	isTarget: "requesturi originalrequesturiwithargs clientrequesturi requesturl requestpath urloriginal original " +
 		"uri url target path urlpath csuristem",
-	isHost:  "authority httphost requesthost clientrequesthost xhostheader cshost host domainname urldomain domain servername",
+	isHost: "authority httphost requesthost clientrequesthost xhostheader cshost host domainname urldomain domain " +
+		"servername",
 	isQuery: "querystring args query urlquery csuriquery requestquery",
 	isStatus: "status statuscode responsecode httpstatus httpstatuscode httpresponsestatuscode responsestatus " +
 		"downstreamstatus edgeresponsestatus elbstatuscode scstatus",
-	isTime: "starteddatetime startutc starttime time ts timestamp timelocal timeiso8601 datetime date msec edgestarttimestamp",
+	isTime: "starteddatetime startutc starttime time ts timestamp timelocal timeiso8601 datetime date msec " +
+		"edgestarttimestamp",
 
 	isRequestLine: "request requestline",
 }
@@ -47,8 +49,8 @@ var fields = func() map[string]field {
 	return all
 }()
 
-// objects are the fields whose own fields count, and maxDepth is how deep: Elastic has http.request.method. What clients
-// choose is in none of them: headers are not looked into.
+// objects are the fields whose own fields count, and maxDepth is how deep: Elastic has http.request.method. What
+// clients choose is in none of them: headers are not looked into.
 var objects = map[string]bool{
 	"request": true, "httprequest": true, "http": true, "url": true, "response": true, "req": true, "res": true,
 	"properties": true, "jsonpayload": true,
@@ -116,8 +118,8 @@ func parseJSON(line []byte) (r request, reason string) {
 	return r, r.check()
 }
 
-// members visits the members of a JSON object with their values as written. It returns the position after the object, or -1
-// if the text does not have the form of one. Values that nobody looks at may be anything with balanced brackets.
+// members visits the members of a JSON object with their values as written. It returns the position after the object,
+// or -1 if the text does not have the form of one. Values that nobody looks at may be anything with balanced brackets.
 func members(object []byte, visit func(name, value []byte)) int {
 	if len(object) == 0 || object[0] != '{' {
 		return -1

@@ -34,8 +34,8 @@ func parse(line []byte) (r request, reason string) {
 	return parseCombined(line)
 }
 
-// parseCombined reads the common and the combined log format: client - user [time] "request" status, with anything before
-// or after. Servers escape quotes in what clients send, so no user name can forge the end of the time.
+// parseCombined reads the common and the combined log format: client - user [time] "request" status, with anything
+// before or after. Servers escape quotes in what clients send, so no user name can forge the end of the time.
 func parseCombined(line []byte) (r request, reason string) {
 	end := bytes.Index(line, []byte(`] "`))
 	if end < 0 {

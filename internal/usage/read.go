@@ -23,8 +23,8 @@ const (
 	maxDocument = 16 << 20
 )
 
-// Count counts a log, whose formats it recognises line by line. What was read before an error, or before the context ended, is
-// counted. After the context has ended, nothing more can be counted.
+// Count counts a log, whose formats it recognises line by line. What was read before an error, or before the context
+// ended, is counted. After the context has ended, nothing more can be counted.
 func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
 	c.logs++
 	r := &reader{ctx: ctx, in: log, at: Line{Log: name, Number: 1, log: c.logs}}
@@ -180,8 +180,8 @@ func (r *reader) skipLine() {
 // maxStart is how much of a line is looked at to see whether a document begins with it.
 const maxStart = 256
 
-// findDocument returns where in the lines of a text a HAR or a usage file begins, or may begin if there is more to come;
-// otherwise, the end of the text.
+// findDocument returns where in the lines of a text a HAR or a usage file begins, or may begin if there is more to
+// come; otherwise, the end of the text.
 func findDocument(text []byte, whole bool) (begin int, found bool) {
 	for ; begin < len(text); begin++ {
 		brace := bytes.IndexByte(text[begin:], '{')

@@ -1,8 +1,8 @@
 // Package usage counts what requests use of registered services: endpoints, context keys, parameters and options.
 //
 // A [Counter] is made for services that are registered together, and reads access logs and usage files. [Counter.Usage]
-// returns the counts, whose JSON form is a usage file: counting in many places and adding up the files gives what counting
-// in one place gives.
+// returns the counts, whose JSON form is a usage file: counting in many places and adding up the files gives what
+// counting in one place gives.
 //
 // No value that a client sent is kept or returned, except the options that a definition lists. What is kept is bounded,
 // whatever the logs hold.
@@ -21,7 +21,7 @@ import (
 type Usage struct {
 	Format    int             `json:"signpost_usage"` // FileFormat
 	Requests  uint            `json:"requests"`
-	From      string          `json:"from,omitempty"` // the first and the last day, such as 2026-11-18; empty if no log has times
+	From      string          `json:"from,omitempty"` // the first and the last day, such as 2026-11-18, if logs have times
 	To        string          `json:"to,omitempty"`
 	Unread    map[string]uint `json:"unread"`    // lines that could not be read, by reason
 	Endpoints []Endpoint      `json:"endpoints"` // all that are registered, in their order
@@ -128,8 +128,8 @@ func (k *Key) Lacking() uint { return k.Missing + k.Undefined }
 // newEndpoint returns an endpoint without requests.
 func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 	counts := Endpoint{
-		Service: service, Version: version, URL: e.URL,
-		Keys: make(map[string]*Key), Params: make(map[string]*Param), Undeclared: make(map[string]uint), fixed: make(map[string]bool),
+		Service: service, Version: version, URL: e.URL, Keys: make(map[string]*Key),
+		Params: make(map[string]*Param), Undeclared: make(map[string]uint), fixed: make(map[string]bool),
 	}
 	for pair := range strings.SplitSeq(signpost.CutURL(e.URL).Query(), "&") {
 		name, _, _ := strings.Cut(pair, "=")
@@ -207,9 +207,9 @@ const (
 	maxNameLength = 32  // longer ones may be values
 )
 
-// names are the names that are counted on their own: those without digits come first, then shorter ones, because names that
-// somebody made up are neither. They depend on which names there are, and not on where and in which order they came, so that
-// counts can be added up.
+// names are the names that are counted on their own: those without digits come first, then shorter ones, because names
+// that somebody made up are neither. They depend on which names there are, and not on where and in which order they
+// came, so that counts can be added up.
 type names []string
 
 func compareNames(a, b string) int {

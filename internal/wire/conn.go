@@ -175,7 +175,8 @@ func (r *Response) split(p []byte) (before, after []byte, err error) {
 		return nil, nil, fmt.Errorf("wire: response not sent: net/http's head %s: %.60q", why, p)
 	}
 	line, after, _ := bytes.Cut(p, crlf)
-	if len(line) < len("HTTP/1.1 200") || string(line[:7]) != "HTTP/1." || int(line[9]-'0')*100+int(line[10]-'0')*10+int(line[11]-'0') != r.Status {
+	isStatus := len(line) >= len("HTTP/1.1 200") && string(line[:7]) == "HTTP/1."
+	if !isStatus || int(line[9]-'0')*100+int(line[10]-'0')*10+int(line[11]-'0') != r.Status {
 		return bad(fmt.Sprintf("does not have status %d", r.Status))
 	}
 	before = p[:len(p)-len(after)]

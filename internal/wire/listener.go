@@ -19,9 +19,9 @@ const (
 	stalled = 5 * time.Second
 )
 
-// Listener accepts a limited number of concurrent connections. At the limit, a new connection replaces the oldest one that
-// has never sent a byte, and otherwise the one that has been idle or stalled longest. If there is none, it waits, and
-// further connections wait in the kernel's accept queue.
+// Listener accepts a limited number of concurrent connections. At the limit, a new connection replaces the oldest one
+// that has never sent a byte, and otherwise the one that has been idle or stalled longest. If there is none, it waits,
+// and further connections wait in the kernel's accept queue.
 type Listener struct {
 	net.Listener
 	max     int // 0 means unlimited
@@ -39,7 +39,10 @@ type Listener struct {
 // NewListener returns a listener for at most max connections; 0 or less means unlimited. It can tell idle connections
 // only if [Listener.ConnState] is the ConnState of the [http.Server].
 func NewListener(inner net.Listener, max int) *Listener {
-	l := &Listener{Listener: inner, max: max, stalled: stalled, start: time.Now(), open: make(map[*Conn]bool), changed: make(chan struct{}, 1)}
+	l := &Listener{
+		Listener: inner, max: max, stalled: stalled, start: time.Now(),
+		open: make(map[*Conn]bool), changed: make(chan struct{}, 1),
+	}
 	l.closed, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -71,8 +74,8 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// add registers a connection or, at the limit, returns the one that may be closed first, and the time until then. Of those
-// that have sent something it scans all, so that requests need not maintain an order.
+// add registers a connection or, at the limit, returns the one that may be closed first, and the time until then. Of
+// those that have sent something it scans all, so that requests need not maintain an order.
 func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Prove checks that net/http works as this package expects: a handler's responses to the requests, announced, must be the
-// same as those that net/http writes itself, when they are sent again on a connection without this package. If it returns
-// an error, leave [Context] out of the [http.Server].
+// Prove checks that net/http works as this package expects: a handler's responses to the requests, announced, must be
+// the same as those that net/http writes itself, when they are sent again on a connection without this package. If it
+// returns an error, leave [Context] out of the [http.Server].
 func Prove(handler http.Handler, requests func() io.Reader) error {
 	got := respond(handler, requests(), func(l net.Listener) net.Listener { return NewListener(l, 0) })
 	want := respond(handler, requests(), func(l net.Listener) net.Listener { return l })
