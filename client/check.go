@@ -100,8 +100,8 @@ type CheckOptions struct {
 
 	Endpoints map[string]Values // values for single endpoints, by URL or path; they take precedence
 
-	// SendTo receives the requests for the service's own host, with the host in Host and X-Forwarded-Host, as a reverse proxy
-	// forwards them. Use it to check a service before it is deployed.
+	// SendTo receives the requests for the service's own host, with the host in Host and X-Forwarded-Host, as a reverse
+	// proxy forwards them. Use it to check a service before it is deployed.
 	SendTo *url.URL
 
 	// FeedSchema validates a feed, a JSON value as returned by [json.Unmarshal] with json.Number for numbers. It is not

@@ -26,13 +26,14 @@ import (
 
 func (c *checker) checkHTTPS(context.Context) {
 	const hint = "terminate TLS in the service, or in a reverse proxy in front of it"
-	switch {
-	case c.address.Scheme == "https":
+	if c.address.Scheme == "https" {
 		c.add(Passed, "", "the address is https")
-	case host.IsLoopback(c.address.Host):
-		c.add(Warned, hint, "the address is plain http, which only works on this machine: studios require https").Cause = causePlainHTTP
-	default:
-		c.add(Failed, hint, "the address is plain http: studios require https").Cause = causePlainHTTP
+		return
+	}
+	r := c.add(Failed, hint, "the address is plain http: studios require https")
+	r.Cause = causePlainHTTP
+	if host.IsLoopback(c.address.Host) {
+		r.Status, r.Message = Warned, "the address is plain http, which only works on this machine: studios require https"
 	}
 }
 
@@ -99,7 +100,8 @@ func (c *checker) checkJSON(ctx context.Context) {
 		c.blocked = "the response is not JSON"
 		return c.add(Failed, hint, format, args...)
 	}
-	declared := mediaType(c.answer.Header.Get("Content-Type"))
+	contentType := c.answer.Header.Get("Content-Type")
+	declared := mediaType(contentType)
 	err := json.Unmarshal(c.answer.Body, new(json.RawMessage))
 	switch problem := Explain(c.err); {
 	case errors.As(c.err, new(*encodingError)):
@@ -111,7 +113,7 @@ func (c *checker) checkJSON(ctx context.Context) {
 	case len(bytes.TrimSpace(c.answer.Body)) == 0:
 		unreadable(look, "the response is empty")
 	case !utf8.Valid(c.answer.Body):
-		unreadable("send UTF-8, as JSON requires", "the response is not UTF-8 text; its Content-Type is %s", quoteOrNone(c.answer.Header.Get("Content-Type")))
+		unreadable("send UTF-8, as JSON requires", "the response is not UTF-8 text; its Content-Type is %s", quoteOrNone(contentType))
 	case bytes.HasPrefix(c.answer.Body, []byte("\ufeff")):
 		unreadable("remove it: JSON has none", "the response begins with a byte order mark")
 	case err != nil:
@@ -126,7 +128,8 @@ func (c *checker) checkJSON(ctx context.Context) {
 	case declared == "":
 		c.add(Warned, sendJSON, "the response has no Content-Type: clients have to guess that it is JSON")
 	case !isJSON(declared):
-		c.add(Failed, sendJSON, "the response is JSON, but its Content-Type is %q: clients that rely on it reject the manifest", declared)
+		c.add(Failed, sendJSON, "the response is JSON, but its Content-Type is %q: "+
+			"clients that rely on it reject the manifest", declared)
 	case len(c.results) == before:
 		c.add(Passed, "", "%s, %d bytes", declared, len(c.answer.Body))
 	}
@@ -138,12 +141,14 @@ func (c *checker) checkManifest(context.Context) {
 	var findings []signpost.Finding
 	if c.opts.Lint != nil {
 		var readable signpost.Manifest
-		if readable, findings = c.opts.Lint(c.answer.Body); err != nil && len(readable.Endpoints) > 0 {
+		readable, findings = c.opts.Lint(c.answer.Body)
+		if err != nil && len(readable.Endpoints) > 0 {
 			m, err = readable, nil
 		}
 	} else if err == nil {
 		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
-		findings = slices.Concat(m.Validate(), warnings.Published(m, signpost.FetchedFrom(own)), match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0])
+		overlaps := match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0]
+		findings = slices.Concat(m.Validate(), warnings.Published(m, signpost.FetchedFrom(own)), overlaps)
 	}
 	for _, f := range findings {
 		if err == nil {
@@ -221,7 +226,8 @@ func (c *checker) checkHost(context.Context) {
 		if c.ownHosts.Owns(signpost.CutURL(e.URL)) {
 			ours++
 		}
-		if counts[name]++; counts[name] > counts[most] {
+		counts[name]++
+		if counts[name] > counts[most] {
 			most = name
 		}
 	}
@@ -277,7 +283,8 @@ func (c *checker) checkCORS(ctx context.Context) {
 		c.add(Failed, "make sure that the header is set by either the proxy or the service, not both",
 			"Access-Control-Allow-Origin has more than one value, which browsers reject: %q", allowed)
 	case credentials && (allowed == "*" || reflected):
-		c.add(Warned, "remove Access-Control-Allow-Credentials: a manifest needs none", "credentials are allowed for every origin")
+		c.add(Warned, "remove Access-Control-Allow-Credentials: a manifest needs none",
+			"credentials are allowed for every origin")
 	case reflected && !slices.Contains(vary, "*") && !slices.Contains(vary, "origin"):
 		c.add(Warned, "send Vary: Origin or, simpler, Access-Control-Allow-Origin: *",
 			"the allowed origin is that of the request, without Vary: Origin: a cache would send it to other origins")
@@ -304,7 +311,8 @@ func (c *checker) checkETag(ctx context.Context) {
 	case err != nil:
 		c.addProblem("with If-None-Match: ", Explain(err))
 	case honoured && answer.Status == http.StatusNotModified:
-		c.add(Failed, "compare If-None-Match with the ETag: otherwise a studio never sees a change", "If-None-Match with another ETag gets 304")
+		c.add(Failed, "compare If-None-Match with the ETag: otherwise a studio never sees a change",
+			"If-None-Match with another ETag gets 304")
 	case answer.Status != http.StatusOK:
 		c.add(Failed, hint, "with If-None-Match, the response is %s", statusText(answer.Status))
 	case honoured:

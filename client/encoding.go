@@ -24,7 +24,8 @@ func (e *encodingError) Error() string { return e.message }
 // decode undoes the Content-Encoding of a body, up to limit bytes and one more, and reports whether there was one.
 func decode(header http.Header, body []byte, limit int) (decoded []byte, compressed bool, err error) {
 	const together = "make it pass on header and body as they are, or compress by itself"
-	codings := slices.DeleteFunc(listed(header, "Content-Encoding"), func(coding string) bool { return coding == "" || coding == "identity" })
+	isNone := func(coding string) bool { return coding == "" || coding == "identity" }
+	codings := slices.DeleteFunc(listed(header, "Content-Encoding"), isNone)
 	zipped := bytes.HasPrefix(body, []byte("\x1f\x8b"))
 	switch {
 	case len(codings) == 0 && zipped && isJSON(mediaType(header.Get("Content-Type"))):
@@ -34,7 +35,8 @@ func decode(header http.Header, body []byte, limit int) (decoded []byte, compres
 		return body, false, nil
 	case len(codings) > 1:
 		return body, true, &encodingError{
-			fmt.Sprintf("Content-Encoding has more than one value, %q, so clients decode the body more than once", strings.Join(codings, ", ")),
+			fmt.Sprintf("Content-Encoding has more than one value, %q, so clients decode the body more than once",
+				strings.Join(codings, ", ")),
 			"set the header where the body is compressed and nowhere else: nginx's add_header adds a second one"}
 	case codings[0] != "gzip" && codings[0] != "x-gzip":
 		return body, true, &encodingError{fmt.Sprintf("Content-Encoding is %q, which the request did not accept", codings[0]),
@@ -53,8 +55,8 @@ func decode(header http.Header, body []byte, limit int) (decoded []byte, compres
 	return decoded, true, err
 }
 
-// compareEncodings reports a manifest that is not the same with and without compression: caches mix the two if they ignore
-// Vary. If neither is compressed, a cache may have answered, so a second address that no cache knows decides.
+// compareEncodings reports a manifest that is not the same with and without compression: caches mix the two if they
+// ignore Vary. If neither is compressed, a cache may have answered, so a second address that no cache knows decides.
 func (c *checker) compareEncodings(ctx context.Context) {
 	fresh := *c.address
 	fresh.RawQuery = strings.TrimPrefix(fresh.RawQuery+"&signpost-check="+rand.Text(), "&")
@@ -67,16 +69,18 @@ func (c *checker) compareEncodings(ctx context.Context) {
 			plain, err = c.get(ctx, &fresh, "Accept-Encoding", "identity")
 		}
 	}
-	const hint = "a cache or proxy in front of the service ignores Vary: Accept-Encoding, and stores one response for all clients: " +
-		"make it obey Vary, as nginx does without proxy_ignore_headers Vary"
+	const hint = "a cache or proxy in front of the service ignores Vary: Accept-Encoding, " +
+		"and stores one response for all clients: make it obey Vary, as nginx does without proxy_ignore_headers Vary"
 	switch {
 	case err != nil:
 		c.addProblem("without compression: ", Explain(err))
 	case plain.Status != http.StatusOK:
-		c.add(Failed, "answer requests that accept no compression like any other", "without compression, the response is %s", statusText(plain.Status))
+		c.add(Failed, "answer requests that accept no compression like any other",
+			"without compression, the response is %s", statusText(plain.Status))
 	case plain.compressed:
 		c.add(Failed, hint, "a request that accepts no compression gets gzip")
 	case !bytes.Equal(plain.Body, zipped.Body):
-		c.add(Failed, hint, "the manifest is another one with gzip than without: %d and %d bytes", len(zipped.Body), len(plain.Body))
+		c.add(Failed, hint, "the manifest is another one with gzip than without: %d and %d bytes",
+			len(zipped.Body), len(plain.Body))
 	}
 }

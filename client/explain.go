@@ -30,7 +30,7 @@ const (
 	causeNotFound         = "not-found"         // Result.Params, or the URL itself, may be wrong
 	causeNotCalled        = "not-called"        // CheckOptions.SkipProbes
 	causeNotFollowed      = "not-followed"      // CheckOptions.Follow is too low for all links
-	causeNoEndpoint       = "no-endpoint"       // a link has no endpoint here; CheckOptions.Registered may lack a service that has one
+	causeNoEndpoint       = "no-endpoint"       // a link has no endpoint; CheckOptions.Registered may lack one
 	causePortDropped      = "port-dropped"      // the address has a port, and the endpoint's URL has none
 )
 
@@ -65,9 +65,12 @@ func Explain(err error) Problem {
 	case errors.As(err, &coding):
 		return Problem{Message: coding.message, Hint: coding.hint}
 	case errors.As(err, &verify):
-		p := Problem{TLS: true, Message: "the certificate is not trusted: " + strings.TrimPrefix(verify.Err.Error(), "x509: "),
+		p := Problem{
+			TLS:     true,
+			Message: "the certificate is not trusted: " + strings.TrimPrefix(verify.Err.Error(), "x509: "),
 			Hint: "get a certificate for this name, valid now, from an authority that clients trust, " +
-				"and make the server send the whole chain, with the intermediate certificates"}
+				"and make the server send the whole chain, with the intermediate certificates",
+		}
 		if errors.As(err, &unknown) {
 			p.Cause, p.Message = causeUnknownAuthority, "the certificate is from an authority that clients do not trust"
 			if c := unknown.Cert; c != nil && c.Issuer.String() == c.Subject.String() {
@@ -84,7 +87,8 @@ func Explain(err error) Problem {
 	case errors.Is(err, context.Canceled):
 		return Problem{Cause: causeCanceled, Message: "the request was canceled", Hint: "run it again"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
-		p := Problem{Cause: causeTimeout, Message: "no response in time", Hint: "find out why it takes so long, or allow more time"}
+		const hint = "find out why it takes so long, or allow more time"
+		p := Problem{Cause: causeTimeout, Message: "no response in time", Hint: hint}
 		switch {
 		case !errors.Is(err, context.DeadlineExceeded) || request.timeout == 0: // a limit of the transport
 		case request.begun:
@@ -94,10 +98,13 @@ func Explain(err error) Problem {
 		}
 		return p
 	case errors.As(err, &dns):
-		return Problem{Message: fmt.Sprintf("cannot resolve the host %q: %s", dns.Name, dns.Err), Hint: "correct the host, or its DNS record"}
+		return Problem{Message: fmt.Sprintf("cannot resolve the host %q: %s", dns.Name, dns.Err),
+			Hint: "correct the host, or its DNS record"}
 	case errors.Is(err, syscall.ECONNREFUSED) && errors.As(err, &op) && op.Addr != nil:
-		return Problem{Message: fmt.Sprintf("nothing listens at %s", op.Addr), Hint: "start the service, or correct host and port"}
-	case errors.Is(err, io.ErrUnexpectedEOF), request.begun && closed, strings.Contains(err.Error(), "stream error"): // of HTTP/2
+		return Problem{Message: fmt.Sprintf("nothing listens at %s", op.Addr),
+			Hint: "start the service, or correct host and port"}
+	case errors.Is(err, io.ErrUnexpectedEOF), request.begun && closed,
+		strings.Contains(err.Error(), "stream error"): // of HTTP/2, which has no type for it
 		return Problem{Message: "the response is cut off",
 			Hint: "look at the service's log, and at the limits of a proxy in front of it"}
 	case closed:

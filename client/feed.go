@@ -29,8 +29,8 @@ type Violation struct {
 	Message string // explanation; it may quote the feed
 }
 
-// readFeed extracts what the checks of feeds need from a response, which is JSON unless it is truncated. The body itself is
-// not kept.
+// readFeed extracts what the checks of feeds need from a response, which is JSON unless it is truncated. The body
+// itself is not kept.
 func (c *checker) readFeed(p *probe, answer *Answer) {
 	p.feed = answer.Header
 	add := func(status Status, hint, format string, args ...any) {
@@ -41,7 +41,8 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	_, params, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	charset, body := strings.ToLower(params["charset"]), answer.Body
 	if !utf8.Valid(body) && slices.Contains(latin1, charset) {
-		add(Failed, utf8Hint, "the body is in %s, as its Content-Type says: apps that read JSON as UTF-8 show wrong characters", charset)
+		add(Failed, utf8Hint, "the body is in %s, as its Content-Type says: "+
+			"apps that read JSON as UTF-8 show wrong characters", charset)
 		body = nil
 		for _, b := range answer.Body {
 			body = utf8.AppendRune(body, rune(b))
@@ -55,9 +56,11 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	case !utf8.Valid(body):
 		add(Failed, utf8Hint, "the body is not UTF-8 text; its charset is %s", quoteOrNone(charset))
 	case !isObject:
-		add(Failed, `send a JSON object, such as {"entry": []}`, "the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(body)))
+		add(Failed, `send a JSON object, such as {"entry": []}`,
+			"the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(body)))
 	case isError(object):
-		add(Failed, "send errors with a status of 400 or above: apps take this for a feed", "the body is an error message, not a feed")
+		add(Failed, "send errors with a status of 400 or above: apps take this for a feed",
+			"the body is an error message, not a feed")
 	case c.opts.FeedSchema != nil:
 		const hint = "correct the feed, or the schema"
 		violations := c.opts.FeedSchema(tree)
@@ -124,7 +127,8 @@ func (c *checker) checkFeedCORS(context.Context) {
 // checkFeedCache checks that shared caches do not store responses that required a context key.
 func (c *checker) checkFeedCache(context.Context) {
 	personal := slices.DeleteFunc(c.feeds(), func(p *probe) bool {
-		return !slices.ContainsFunc(p.endpoint.ContextObj, func(i signpost.ContextItem) bool { return i.Required && p.sent[i.Key] != nil })
+		isSent := func(item signpost.ContextItem) bool { return item.Required && p.sent[item.Key] != nil }
+		return !slices.ContainsFunc(p.endpoint.ContextObj, isSent)
 	})
 	if len(personal) == 0 {
 		c.add(Skipped, "", "no feed was called with a required context key")
@@ -136,7 +140,8 @@ func (c *checker) checkFeedCache(context.Context) {
 	})
 	if len(shared) > 0 {
 		c.add(Failed, "send Cache-Control: private, or no-store",
-			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s", describeEndpoints(shared))
+			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s",
+			describeEndpoints(shared))
 		return
 	}
 	c.add(Passed, "", "no feed that requires a context key is marked public or s-maxage")

@@ -107,7 +107,9 @@ func ReadManifest(body []byte) (signpost.Manifest, error) {
 }
 
 // jsonKinds names the types of JSON texts by their first byte. Other texts are numbers.
-var jsonKinds = map[byte]string{'{': "an object", '[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null"}
+var jsonKinds = map[byte]string{
+	'{': "an object", '[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null",
+}
 
 // jsonKind names the type of a JSON text.
 func jsonKind(text []byte) string { return cmp.Or(jsonKinds[text[0]], "a number") }

@@ -104,7 +104,8 @@ func (c *checker) follow(ctx context.Context, level []*probe) {
 		for _, p := range level {
 			c.sortLinks(p)
 		}
-		if level = c.nextLevel(ctx, budget); len(level) == 0 {
+		level = c.nextLevel(ctx, budget)
+		if len(level) == 0 {
 			return
 		}
 		budget -= len(level)
@@ -183,7 +184,8 @@ func (c *checker) call(calls []*probe) {
 	group.Wait()
 }
 
-// probeResults returns the results of the endpoints, and of followed links whose response does not match their endpoint.
+// probeResults returns the results of the endpoints, and of followed links whose response does not match their
+// endpoint.
 func (x *crawl) probeResults() (results []Result) {
 	feeds := len(x.feeds()) > 0
 	told := make(map[*probe]bool)

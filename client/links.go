@@ -80,7 +80,8 @@ func (c *checker) addLink(p *probe, text string, at place) {
 	case own && e.Method == signpost.MethodGet && !strings.Contains(text, "{{"):
 		l.endpoint = e.URL
 	}
-	if c.kept += len(text) + 2*maxPointer; c.kept <= cmp.Or(c.opts.limit, maxKept) {
+	c.kept += len(text) + 2*maxPointer
+	if c.kept <= cmp.Or(c.opts.limit, maxKept) {
 		p.links = append(p.links, l)
 	}
 }
@@ -89,8 +90,9 @@ func (c *checker) addLink(p *probe, text string, at place) {
 // endpoint.
 var fileTypes = []string{
 	".apng", ".avif", ".bmp", ".gif", ".ico", ".jpe", ".jpeg", ".jpg", ".png", ".svg", ".tif", ".tiff", ".webp",
-	".aac", ".flac", ".m4a", ".m4v", ".mkv", ".mov", ".mp3", ".mp4", ".mpd", ".m3u8", ".oga", ".ogg", ".ogv", ".ts", ".wav", ".webm", ".ism",
-	".srt", ".vtt", ".ttml", ".css", ".eot", ".htm", ".html", ".js", ".mjs", ".otf", ".pdf", ".ttf", ".woff", ".woff2", ".zip",
+	".aac", ".flac", ".ism", ".m3u8", ".m4a", ".m4v", ".mkv", ".mov", ".mp3", ".mp4", ".mpd", ".oga", ".ogg", ".ogv", ".ts",
+	".wav", ".webm", ".srt", ".ttml", ".vtt",
+	".css", ".eot", ".htm", ".html", ".js", ".mjs", ".otf", ".pdf", ".ttf", ".woff", ".woff2", ".zip",
 }
 
 // isFile reports whether the extension of a link is that of a file.
@@ -109,7 +111,8 @@ func (c *checker) checkLinks(context.Context) {
 		c.add(Failed, "correct the links, or declare endpoints for them",
 			"%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
 	}
-	dead := slices.DeleteFunc(slices.Clone(c.followed), func(p *probe) bool { return !p.dead() || p.result.Cause == causeCanceled })
+	works := func(p *probe) bool { return !p.dead() || p.result.Cause == causeCanceled }
+	dead := slices.DeleteFunc(slices.Clone(c.followed), works)
 	const hint = "correct the link, or what it leads to"
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {
 		r := c.add(Failed, hint, "%s, does not work: %s", p.link.place(), p.result.Message)
@@ -128,7 +131,8 @@ func (c *checker) checkLinks(context.Context) {
 		c.add(Passed, "", "the feeds have no links to registered hosts")
 		return
 	}
-	r := c.add(Passed, "", "every link has an endpoint that answers for it: %s, %d followed", spell.Count(c.answered, "link"), len(c.followed))
+	r := c.add(Passed, "", "every link has an endpoint that answers for it: %s, %d followed",
+		spell.Count(c.answered, "link"), len(c.followed))
 	if len(c.links) > 0 {
 		r.Cause, r.Message = causeNotFollowed, fmt.Sprintf("%s, %d not", r.Message, len(c.links))
 	}
@@ -159,11 +163,11 @@ func similar(links []*link) (groups [][]*link) {
 // addBadLinks adds the result for similar links. The first one is the example.
 func (c *checker) addBadLinks(links []*link) {
 	first := links[0]
-	what := first.place()
+	example := first.place()
 	if len(links) > 1 {
-		what = fmt.Sprintf("%d links at %s, such as %s", len(links), first.from.shown(first.at.pattern), first.describe())
+		example = fmt.Sprintf("%d links at %s, such as %s", len(links), first.from.shown(first.at.pattern), first.describe())
 	}
-	r := c.add(first.problem.status, first.problem.hint, first.problem.message, what)
+	r := c.add(first.problem.status, first.problem.hint, first.problem.message, example)
 	r.Endpoint = first.from.endpoint.URL
 	if first.problem == noEndpoint {
 		r.Cause = causeNoEndpoint
@@ -173,8 +177,8 @@ func (c *checker) addBadLinks(links []*link) {
 	}
 }
 
-// nearEndpoint returns the endpoint that differs from a link without an endpoint only in scheme, port or user info, which
-// gives the mistake away, or "".
+// nearEndpoint returns the endpoint that differs from a link without an endpoint only in scheme, port or user info,
+// which gives the mistake away, or "".
 func (c *checker) nearEndpoint(u *url.URL) string {
 	for _, e := range c.manifest.Endpoints {
 		v := signpost.CutURL(e.URL)
@@ -201,8 +205,8 @@ func (l *link) describe() string { return l.from.quoteURL(l.text) }
 // place returns the URL of a link and its location for a result.
 func (l *link) place() string { return l.describe() + ", at " + l.from.shown(l.at.pointer) }
 
-// A service may repeat what it gets in any part of its response. No result of a call with context values contains one of
-// them: quoteURL and shown return what a result may quote.
+// A service may repeat what it gets in any part of its response. No result of a call with context values contains one
+// of them: quoteURL and shown return what a result may quote.
 
 // quoteURL returns a URL in a response, without its query if there are context values: services repeat ctx in links.
 func (p *probe) quoteURL(text string) string {
@@ -221,7 +225,8 @@ func (p *probe) shown(text string) string {
 	}
 	all := strings.ToLower(text + " " + unescaped)
 	for key, value := range p.sent {
-		ctx, _ := contextkeys.Encode([]signpost.ContextItem{{Key: key, Type: signpost.ContextCtx}}, map[string]any{key: value})
+		item := signpost.ContextItem{Key: key, Type: signpost.ContextCtx}
+		ctx, _ := contextkeys.Encode([]signpost.ContextItem{item}, map[string]any{key: value})
 		encoded, _ := json.Marshal(value) // what cannot be encoded is not sent
 		tree, _ := decodeJSON(encoded)
 		eachText(tree, place{}, func(secret string, _ place) {

@@ -60,8 +60,8 @@ func eachText(value any, at place, found func(text string, at place)) {
 
 // errorKeys lists fields that error messages have, and that feeds do not have exclusively.
 var errorKeys = []string{
-	"error", "errors", "error_description", "message", "code", "status", "statusCode", "status_code", "success", "detail", "details", "title",
-	"type", "instance", "path", "timestamp", "requestId", "request_id", "traceId", "trace_id", "stack",
+	"error", "errors", "error_description", "message", "code", "status", "statusCode", "status_code", "success",
+	"detail", "details", "title", "type", "instance", "path", "timestamp", "requestId", "request_id", "traceId", "trace_id", "stack",
 }
 
 // isError reports whether a JSON object is an error message rather than a feed.

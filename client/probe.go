@@ -124,8 +124,8 @@ func (c *checker) checkProbes(ctx context.Context) {
 	}
 }
 
-// blameBasePath explains again why there are no feeds, if the address has a base path: none of them answered, so a proxy
-// may have lost it.
+// blameBasePath explains again why there are no feeds, if the address has a base path: none of them answered, so a
+// proxy may have lost it.
 func (c *checker) blameBasePath(calls []*probe) {
 	base, _, _ := routes.Parse(c.address.Path)
 	for _, p := range calls {
@@ -210,7 +210,8 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	default:
 		call.Params, call.Modifiers = make(map[string]string), Defaults(e)
 		for _, name := range placeholders {
-			if call.Params[name] = params[name]; params[name] == "" {
+			call.Params[name] = params[name]
+			if params[name] == "" {
 				needs = append(needs, "{{"+name+"}}")
 				p.result.Params = append(p.result.Params, name)
 			}
@@ -239,13 +240,15 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	switch {
 	case len(needs) > 0:
 		p.result.Cause = causeMissingValues
-		return p.set(Skipped, "give a value for "+strings.Join(needs, " and "), "it needs a value for %s", strings.Join(needs, ", "))
+		return p.set(Skipped, "give a value for "+strings.Join(needs, " and "),
+			"it needs a value for %s", strings.Join(needs, ", "))
 	case unsent != "":
 		return p.set(Skipped, "", "%s", unsent)
 	case l != nil && refusal != "" && l.describe() != fmt.Sprintf("%q", l.text): // what no result may quote
 		return p.set(Skipped, "", "the link may repeat a context value, which is not sent because %s", refusal)
 	case owner != "" && call.Feed != "":
-		return p.set(Skipped, "name a feed that this endpoint answers for", "%s answers for the feed that is given for it", owner)
+		return p.set(Skipped, "name a feed that this endpoint answers for",
+			"%s answers for the feed that is given for it", owner)
 	case owner != "":
 		p.result.Cause, p.result.Params = causeMissingValues, placeholders
 		return p.set(Skipped, "give another value for {{"+strings.Join(placeholders, "}} or {{")+"}}",
@@ -311,14 +314,16 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		problem := Explain(err)
 		p.result.Cause = problem.Cause
 		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.isOwn(p.endpoint.URL) {
-			problem.Hint = "{{host}} has no port, so this is the default one, not port " + port + " of the address; " + problem.Hint
+			problem.Hint = fmt.Sprintf("{{host}} has no port, so this is the default one, not port %s of the address; %s",
+				port, problem.Hint)
 			p.result.Cause = causePortDropped
 		}
 		p.set(Failed, problem.Hint, "%s", p.shown(problem.Message))
 		return
 	}
 	got := mediaType(answer.Header.Get("Content-Type"))
-	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON) // a missing one is a finding about the manifest
+	// That it is not declared is a finding about the manifest.
+	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON)
 	p.status = answer.Status
 	o := p.outcomeOf(answer)
 	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", p.shown(got))
@@ -349,9 +354,11 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	case isJSON(got) && isJSON(declared) && !readable:
 		p.set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is not JSON", status, told)
 	case got != declared && isJSON(got) && isJSON(declared):
-		p.set(Warned, "both are JSON, but clients may rely on the type: make them the same", "%s with %s, not %q", status, told, declared)
+		p.set(Warned, "both are JSON, but clients may rely on the type: make them the same",
+			"%s with %s, not %q", status, told, declared)
 	case got != declared:
-		p.set(Failed, "send the type that mime_type declares, or correct mime_type", "%s with %s, not %q", status, told, declared)
+		p.set(Failed, "send the type that mime_type declares, or correct mime_type",
+			"%s with %s, not %q", status, told, declared)
 	default:
 		p.set(Passed, "", "%s, %s", status, declared)
 	}

@@ -28,9 +28,9 @@ type Call struct {
 }
 
 // NewRequest returns the request that an app sends to an endpoint of a resolved manifest: placeholders filled in,
-// modifiers in the query, and context keys in ctx, the body and headers under the names of their mappers. Keys of a type
-// that Signpost does not know are left out. A query parameter
-// that the feed already has is replaced. Context values that the endpoint does not declare are ignored.
+// modifiers in the query, and context keys in ctx, the body and headers under the names of their mappers. Keys of a
+// type that Signpost does not know are left out. A query parameter that the feed already has is replaced. Context
+// values that the endpoint does not declare are ignored.
 //
 // It returns an error if a required key is missing, or if a value is not possible in its control. No error quotes the
 // value of a context key.

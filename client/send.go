@@ -38,8 +38,8 @@ func Send(req *http.Request, opts Options) (*Answer, error) {
 	return answer, err
 }
 
-// exchange sends a request and reads up to limit bytes of the body. If the response is incomplete, it returns both what it
-// has read and the error, which is a *requestError.
+// exchange sends a request and reads up to limit bytes of the body. If the response is incomplete, it returns both what
+// it has read and the error, which is a *requestError.
 func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 	timeout := cmp.Or(opts.Timeout, DefaultTimeout)
 	limit = cmp.Or(opts.limit, limit)
@@ -49,7 +49,8 @@ func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 	if req.Header.Get("Accept-Encoding") == "" {
 		req.Header.Set("Accept-Encoding", acceptEncoding)
 	}
-	client := &http.Client{Transport: opts.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	noRedirect := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := &http.Client{Transport: opts.Transport, CheckRedirect: noRedirect}
 	res, err := client.Do(req)
 	if err != nil {
 		return nil, &requestError{err: httpurl.WithoutURL(err), timeout: timeout}
@@ -61,7 +62,8 @@ func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 	}
 	body, compressed, undecoded := decode(res.Header, sent, limit)
 	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body, compressed: compressed, tls: res.TLS}
-	if answer.Truncated = max(len(sent), len(body)) > limit; answer.Truncated {
+	answer.Truncated = max(len(sent), len(body)) > limit
+	if answer.Truncated {
 		answer.Body = body[:min(limit, len(body))]
 	}
 	if compressed && undecoded == nil { // these describe what was sent

@@ -37,8 +37,8 @@ type Change struct {
 	// Requests says how many requests the change concerns. Diff does not know that: nil means unknown.
 	*Requests
 
-	// Subject has the steps to what changed inside the endpoint: "context" and a key; or "modifier" and its id, then "param"
-	// and its key, then "option" and its value.
+	// Subject has the steps to what changed inside the endpoint: "context" and a key; or "modifier" and its id, then
+	// "param" and its key, then "option" and its value.
 	Subject []string `json:"-"`
 }
 
@@ -58,9 +58,9 @@ const (
 // and 1e2345678901 as numbers.
 const fingerprintLength = 12
 
-// fingerprint hashes the identity of a change: its rule, version and path, the steps to its subject inside the endpoint,
-// and the values and keys that change. Neither the host nor the service is part of it, and neither is the message, so that
-// rewording it keeps fingerprints stable.
+// fingerprint hashes the identity of a change: its rule, version and path, the steps to its subject inside the
+// endpoint, and the values and keys that change. Neither the host nor the service is part of it, and neither is the
+// message, so that rewording it keeps fingerprints stable.
 func fingerprint(rule, version, url string, subject []string, values ...string) string {
 	h := sha256.New()
 	for _, part := range [][]string{{rule, version, signpost.CutURL(url).Rest()}, subject, values} {

@@ -9,8 +9,8 @@ import (
 )
 
 // lower makes the removal of a part notable if it was deprecated and its last day is over, and says so in the message.
-// The deprecation of a version covers its endpoints, and that of an endpoint its modifiers. A service is deprecated if all of
-// its versions are.
+// The deprecation of a version covers its endpoints, and that of an endpoint its modifiers. A service is deprecated if
+// all of its versions are.
 func (d *differ) lower(c *Change) {
 	part := d.part
 	switch c.Rule {

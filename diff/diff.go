@@ -1,8 +1,8 @@
 // Package diff tells what a change of a service means to studios that registered the state before: to their feeds, the
 // values that editors saved, and the requests of apps.
 //
-// [Diff] compares two states of a service. Accepted changes, read by signpost/definition, mark the breaking ones that are
-// intended.
+// [Diff] compares two states of a service. Accepted changes, read by signpost/definition, mark the breaking ones that
+// are intended.
 package diff
 
 import (
@@ -18,7 +18,8 @@ import (
 
 // Options say what else decides what a change means. The zero value compares services by themselves, today.
 type Options struct {
-	// Registered is what the studio has besides, before and after the change. It takes part in overlap, but is not compared.
+	// Registered is what the studio has besides, before and after the change. It takes part in overlap, but is not
+	// compared.
 	Registered []signpost.Version
 
 	// Host is what {{host}} is filled in with. If it is empty, it follows from what is compared: see [Options.Diff].
@@ -45,11 +46,11 @@ func Diff(old, new signpost.Service, registered ...signpost.Version) ([]Change, 
 // old come first, in their order, followed by the added ones. If the JSON of a manifest differs, there is at least one
 // change.
 //
-// What is compared is what a studio has: manifests. Two definitions are rendered for each host that either of them declares;
-// changes that are the same on all of them are returned once. A definition is compared with a manifest as it is rendered
-// for the host of the manifest, and only the version that the manifest is of. The error is an [*UndecidedError] if neither
-// side tells which host or version that is. Two manifests are compared as they are. All versions count as registered
-// together.
+// What is compared is what a studio has: manifests. Two definitions are rendered for each host that either of them
+// declares; changes that are the same on all of them are returned once. A definition is compared with a manifest as it
+// is rendered for the host of the manifest, and only the version that the manifest is of. The error is an
+// [*UndecidedError] if neither side tells which host or version that is. Two manifests are compared as they are. All
+// versions count as registered together.
 func (o Options) Diff(old, new signpost.Service) ([]Change, error) {
 	return o.compare([]signpost.Service{old}, []signpost.Service{new}, func(*signpost.Service) string { return "" })
 }
@@ -175,7 +176,8 @@ func (d *differ) compareService(old, new signpost.Service, servedFor string) {
 	}
 }
 
-// hostChanged reports a host on which the service is no longer published. Where it went instead is no part of the fingerprint.
+// hostChanged reports a host on which the service is no longer published. Where it went instead is no part of the
+// fingerprint.
 func (d *differ) hostChanged(old string, new any, message string) {
 	d.tell(levelOf(ChangeHost), ChangeHost, subject{path: []string{old}, closed: true}, old, new, "%s", message)
 }

@@ -8,8 +8,8 @@ import (
 	"signpost"
 )
 
-// planExport compares what a studio has on the hosts of the new services with all versions of them at once. Everything else
-// that the studio has counts as registered besides.
+// planExport compares what a studio has on the hosts of the new services with all versions of them at once. Everything
+// else that the studio has counts as registered besides.
 func (d *differ) planExport(p *plan, olds, news []signpost.Service) error {
 	var hosts signpost.Hosts
 	for _, s := range news {
@@ -55,8 +55,8 @@ func (d *differ) planExport(p *plan, olds, news []signpost.Service) error {
 	return nil
 }
 
-// exportOn compares the endpoints that a studio has on one host with those of all services that declare it. It returns the
-// other endpoints of the studio: those of other hosts, and those that something has which is registered besides.
+// exportOn compares the endpoints that a studio has on one host with those of all services that declare it. It returns
+// the other endpoints of the studio: those of other hosts, and those that something has which is registered besides.
 func (d *differ) exportOn(host string, studio []signpost.Endpoint, services []signpost.Service,
 	name func(*signpost.Service) string) (c *comparison, rest []signpost.Endpoint) {
 	manifest := &signpost.Service{Served: true}

@@ -6,7 +6,8 @@ import (
 	"signpost"
 )
 
-// faultsOf returns the parts of endpoints in which a definition had errors, by URL as written and by the path of a subject.
+// faultsOf returns the parts of endpoints in which a definition had errors, by URL as written and by the path of a
+// subject.
 func faultsOf(v *signpost.Version) map[string]map[string]bool {
 	all := make(map[string]map[string]bool)
 	for _, path := range v.Errors {

@@ -11,8 +11,8 @@ import (
 	"signpost/match"
 )
 
-// standIn is filled in for {{host}} where nothing tells what it stands for. Everything that declares no hosts is taken to
-// be on this one host.
+// standIn is filled in for {{host}} where nothing tells what it stands for. Everything that declares no hosts is taken
+// to be on this one host.
 const standIn = "host.invalid"
 
 // standInLabel begins the host that stands in for a suffix such as *.example.com.
@@ -78,8 +78,8 @@ func covers(hosts signpost.Hosts, entry string) bool {
 	})
 }
 
-// fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not says on
-// which of the total hosts it happens.
+// fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not
+// says on which of the total hosts it happens.
 func fold(hosts []string, lists [][]Change, total int) []Change {
 	if total == 1 {
 		return lists[0]
@@ -193,8 +193,8 @@ func (d *differ) arrive(c *comparison, p *plan) {
 	d.changes = before
 }
 
-// hostsUnknown reports URLs that overlap if a host is the service's own, which its definition does not declare, unless they
-// did before.
+// hostsUnknown reports URLs that overlap if a host is the service's own, which its definition does not declare, unless
+// they did before.
 func (d *differ) hostsUnknown(p *plan) {
 	if p.rendered {
 		return

@@ -54,8 +54,9 @@ func mixed(olds, news []signpost.Service) (manifest *signpost.Service, others []
 	return nil, nil
 }
 
-// planManifest compares a manifest with the version of a service that it is of. Everything else counts as registered: after
-// the change if the manifest is the old state, and otherwise before and after, because nothing tells that it has changed.
+// planManifest compares a manifest with the version of a service that it is of. Everything else counts as registered:
+// after the change if the manifest is the old state, and otherwise before and after, because nothing tells that it has
+// changed.
 func (d *differ) planManifest(p *plan, manifest *signpost.Service, services []signpost.Service, isOld bool) error {
 	of, err := d.locate(p, manifest, services)
 	if err != nil {
@@ -152,8 +153,8 @@ func (d *differ) locate(p *plan, manifest *signpost.Service, services []signpost
 	return fits[0], nil
 }
 
-// versionOf returns the version of a service that a manifest is of: the one with the most URLs of it or, if none has any, the
-// one that its own URLs name. It returns false if neither decides.
+// versionOf returns the version of a service that a manifest is of: the one with the most URLs of it or, if none has
+// any, the one that its own URLs name. It returns false if neither decides.
 func versionOf(manifest, of *signpost.Service, host string) (name string, decided bool) {
 	own := *manifest // partners' URLs can be in every version
 	own.Versions = []signpost.Version{{}}
@@ -185,9 +186,9 @@ func versionOf(manifest, of *signpost.Service, host string) (name string, decide
 	return "", false
 }
 
-// hostOf returns the host for which a manifest of a service was rendered: the one that was given, or the host of its address,
-// or the declared one that occurs in it, or the only one for which URLs of the service become URLs of the manifest. It is
-// empty if it makes no difference.
+// hostOf returns the host for which a manifest of a service was rendered: the one that was given, or the host of its
+// address, or the declared one that occurs in it, or the only one for which URLs of the service become URLs of the
+// manifest. It is empty if it makes no difference.
 func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
 	served := make(map[string]bool) // hosts of the manifest
 	rest := make(map[string][]signpost.URL)
@@ -249,8 +250,8 @@ func common(manifest *signpost.Service, versions []signpost.Version, host string
 	return n
 }
 
-// joinManifests makes two manifests comparable. If nothing is left on a host of old, and one new host has some of its paths,
-// that is one change, and what is on the new host is compared as if it were on the old one.
+// joinManifests makes two manifests comparable. If nothing is left on a host of old, and one new host has some of its
+// paths, that is one change, and what is on the new host is compared as if it were on the old one.
 func joinManifests(old, new *signpost.Service) (moves [][2]string) {
 	was, is := pathsByHost(old), pathsByHost(new)
 	from := make(map[string][]string) // old hosts, by the new one
@@ -311,8 +312,8 @@ func pathsByHost(s *signpost.Service) map[string]map[string]bool {
 	return all
 }
 
-// versionIn returns the version that is named most often in the URLs of states, or v1. A manifest file does not name its
-// version, but a change has the same fingerprint there.
+// versionIn returns the version that is named most often in the URLs of states, or v1. A manifest file does not name
+// its version, but a change has the same fingerprint there.
 func versionIn(states ...*signpost.Version) string {
 	counts := versionsNamed(states...)
 	best := "v1"

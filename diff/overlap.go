@@ -40,8 +40,8 @@ func (d *differ) registerOn(c *comparison, p *plan) {
 	})
 }
 
-// register indexes a state of the given slots, on those hosts that on returns true for. Ties go to the endpoint that was
-// registered first, as in package match.
+// register indexes a state of the given slots, on those hosts that on returns true for. Ties go to the endpoint that
+// was registered first, as in package match.
 func register(slots []*slot, state func(*slot) *signpost.Version, on func(*slot, string) bool) *registration {
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
@@ -79,8 +79,8 @@ type handover struct {
 	harm []difference
 }
 
-// handovers returns the endpoints whose feeds break when the given endpoint takes them over. Those that lose the most come
-// first.
+// handovers returns the endpoints whose feeds break when the given endpoint takes them over. Those that lose the most
+// come first.
 func (d *differ) handovers(at *slot, to *signpost.Endpoint) []handover {
 	before, after := d.registrations()
 	number := after.numbers[owner{at, canonical(to.URL)}]
@@ -196,8 +196,8 @@ func (d *differ) showFrom(h handover) string {
 	return h.was.URL
 }
 
-// describe names the first endpoint of a group, which loses feeds to one at a slot, and counts the rest. on is the host on
-// which alone it does, or "".
+// describe names the first endpoint of a group, which loses feeds to one at a slot, and counts the rest. on is the host
+// on which alone it does, or "".
 func (d *differ) describe(g *handoverGroup, at *slot, on string) string {
 	first := g.from[0]
 	text := strconv.Quote(d.showFrom(first))
@@ -258,8 +258,8 @@ const (
 )
 
 // differences returns what breaks for the feeds of an endpoint when to answers for them instead. was and is are the
-// endpoint before and after the change; what changed in the same way there is reported there. What the manifest of somebody
-// else does not say is not compared.
+// endpoint before and after the change; what changed in the same way there is reported there. What the manifest of
+// somebody else does not say is not compared.
 func differences(was, is, to *signpost.Endpoint) []difference {
 	var all []difference
 	add := func(what differenceKind, key, old, new, format string, args ...any) {

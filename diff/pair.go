@@ -39,8 +39,8 @@ func pairUp[T any](old, new []T, key func(*T) string) (pairs []pair[T], moved bo
 	return pairs, moved
 }
 
-// pairRest pairs a removed item with an added one if both have the same key, and no other removed or added item does. An
-// empty key matches nothing.
+// pairRest pairs a removed item with an added one if both have the same key, and no other removed or added item does.
+// An empty key matches nothing.
 func pairRest[T any](pairs []pair[T], key func(*T) string) []pair[T] {
 	removed, added := make(map[string][]int), make(map[string][]int)
 	for i, p := range pairs {

@@ -76,8 +76,8 @@ func (p *plan) register(slots ...*slot) {
 	}
 }
 
-// sortAfter sorts what is registered after the change into the order of the services. Routes have none, but ties between
-// endpoints go to the one that was registered first.
+// sortAfter sorts what is registered after the change into the order of the services. Routes have none, but ties
+// between endpoints go to the one that was registered first.
 func (p *plan) sortAfter(news []signpost.Service) {
 	position := make(map[*signpost.Version]int)
 	for _, s := range news {
@@ -105,8 +105,8 @@ func asServed(versions []signpost.Version) []signpost.Version {
 	return versions
 }
 
-// pairUnknown pairs services whose name is not known because of errors with the only other one that has URLs of theirs. Without
-// one they are left out: they were never published.
+// pairUnknown pairs services whose name is not known because of errors with the only other one that has URLs of theirs.
+// Without one they are left out: they were never published.
 func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) string) []pair[signpost.Service] {
 	if len(pairs) == 1 {
 		return pairs

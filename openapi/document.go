@@ -19,8 +19,8 @@ import (
 // MaxSize is the maximum size in bytes of a document: of its files together.
 const MaxSize = tree.MaxSize
 
-// maxResolved is the maximum size in bytes of what references stand for, counting only those that are followed: ten times
-// that of the largest documents that exist. Notes and options take a multiple of it in memory.
+// maxResolved is the maximum size in bytes of what references stand for, counting only those that are followed: ten
+// times that of the largest documents that exist. Notes and options take a multiple of it in memory.
 const maxResolved = 16 << 20
 
 var errTooLarge = fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
@@ -60,7 +60,8 @@ func (im *importer) parse(f *file, content []byte) error {
 }
 
 // deref follows a reference to what it stands for. Any other node is returned as is, and nil for a reference that leads
-// nowhere. Only references that matter to the definition are followed, so mistakes elsewhere in the document do no harm.
+// nowhere. Only references that matter to the definition are followed, so mistakes elsewhere in the document do no
+// harm.
 func (im *importer) deref(n *tree.Node) (*tree.Node, error) {
 	for range maxDepth {
 		next, err := im.target(n)

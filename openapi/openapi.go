@@ -199,8 +199,8 @@ func (im *importer) checkDocument() error {
 	return nil
 }
 
-// setVersions sets the versions of endpoints whose URLs name none: the version that the others name, if there is exactly
-// one. It returns the endpoints that can be listed in their version.
+// setVersions sets the versions of endpoints whose URLs name none: the version that the others name, if there is
+// exactly one. It returns the endpoints that can be listed in their version.
 func (im *importer) setVersions(used []*operation) []*operation {
 	versions := make(map[string]bool)
 	for _, op := range used {

@@ -191,8 +191,8 @@ func placeholder(example *tree.Node) string {
 	return text
 }
 
-// defaultValue returns a value of the document as the default of a modifier, or nil if there is none. The error says why
-// it does not fit.
+// defaultValue returns a value of the document as the default of a modifier, or nil if there is none. The error says
+// why it does not fit.
 func defaultValue(n *tree.Node, kind string, choices []signpost.Option) (any, error) {
 	if n == nil || n.Kind == tree.Null {
 		return nil, nil

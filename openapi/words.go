@@ -62,8 +62,8 @@ func title(n *tree.Node) string {
 	return text
 }
 
-// sentence returns the first sentence of a description, or "" if it is no name: too long, marked up as Markdown or HTML,
-// or only saying that a parameter is optional.
+// sentence returns the first sentence of a description, or "" if it is no name: too long, marked up as Markdown or
+// HTML, or only saying that a parameter is optional.
 func sentence(n *tree.Node) string {
 	if !isScalar(n) {
 		return ""

@@ -78,7 +78,8 @@ func suggested(versions []draft.Version) []string {
 	return nil
 }
 
-// giveTheSame reports whether features give the manifests from endpoints without their keys. Some endpoint must have these.
+// giveTheSame reports whether features give the manifests from endpoints without their keys. Some endpoint must have
+// these.
 func giveTheSame(versions []draft.Version, features []signpost.Feature) bool {
 	removed := make(map[string]bool) // features with a key that an endpoint has
 	for _, v := range versions {

@@ -53,8 +53,8 @@ func (k *keeper) leaveOut(at *tree.Node, format string, args ...any) {
 	k.leftOut = append(k.leftOut, draft.OneLine(fmt.Sprintf("%s:%d: %s", k.name, at.Line(), message)))
 }
 
-// value returns a value as JSON, or false if it cannot be written, and lists what is left out of it. The value is one of
-// the specification unless v is nil.
+// value returns a value as JSON, or false if it cannot be written, and lists what is left out of it. The value is one
+// of the specification unless v is nil.
 func (k *keeper) value(key, n *tree.Node, v *fields.Value) (string, bool) {
 	if v == nil {
 		if reason := k.badInside(n); reason != "" {

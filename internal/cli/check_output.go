@@ -80,8 +80,8 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 	return r
 }
 
-// hostRemedies lists ways to pass the requested host to the service, and ends with a flag for that host. Caddy does so by
-// default.
+// hostRemedies lists ways to pass the requested host to the service, and ends with a flag for that host. Caddy does so
+// by default.
 const hostRemedies = `. One of these helps:
 nginx, next to proxy_pass:     proxy_set_header Host $host;
 Caddy, inside reverse_proxy:   header_up Host {host}

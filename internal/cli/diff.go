@@ -220,8 +220,8 @@ func (s *diffSide) directory() bool {
 }
 
 // compare returns the changes between OLD and NEW, and remarks for a comment. Errors in a definition that is OLD do not
-// prevent the comparison. A path of OLD that does not exist at its git revision counts as no service, if that of NEW does
-// not exist there either.
+// prevent the comparison. A path of OLD that does not exist at its git revision counts as no service, if that of NEW
+// does not exist there either.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
 	if c.project, err = openProject(); err != nil {
 		return nil, nil, err

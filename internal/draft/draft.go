@@ -1,7 +1,7 @@
 // Package draft writes definitions in YAML, for the importers: what they found, with their notes as comments.
 //
-// Fill in a [Definition] and [Definition.Write] it. Modifiers that several endpoints have in common are shared, and all are
-// in short form where that gives the same.
+// Fill in a [Definition] and [Definition.Write] it. Modifiers that several endpoints have in common are shared, and all
+// are in short form where that gives the same.
 package draft
 
 import (
