@@ -138,15 +138,16 @@ func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Serv
 		default:
 			d.compareService(*c.old, *c.new, p.host)
 		}
-		d.onEachHost(c.hosts, len(c.hosts), func() {
-			d.registerOn(c, p)
+		d.onEachHost(c.hosts, func() {
+			isCurrent := func(host string) bool { return host == d.host }
+			d.register(c, p, isCurrent, isCurrent)
 			if d.publishedOn(c) {
 				for _, at := range c.slots {
 					d.compareVersion(at, c.old != nil)
 				}
 			}
+			d.arrive(c, p)
 		})
-		d.arrive(c, p)
 	}
 	d.hostsUnknown(p)
 	return d.changes, nil
@@ -182,8 +183,8 @@ func (d *differ) hostChanged(old string, new any, message string) {
 	d.tell(levelOf(ChangeHost), ChangeHost, subject{path: []string{old}, closed: true}, old, new, "%s", message)
 }
 
-// onEachHost compares for each host, and reports once what is the same on all of them. There are total hosts.
-func (d *differ) onEachHost(hosts []string, total int, compare func()) {
+// onEachHost compares for each host, and reports once what is the same on all of them.
+func (d *differ) onEachHost(hosts []string, compare func()) {
 	before := d.changes
 	lists := make([][]Change, len(hosts))
 	for i, name := range hosts {
@@ -191,7 +192,7 @@ func (d *differ) onEachHost(hosts []string, total int, compare func()) {
 		compare()
 		lists[i] = d.changes
 	}
-	d.changes = append(before, fold(hosts, lists, total)...)
+	d.changes = append(before, fold(hosts, lists)...)
 }
 
 // manifests returns copies of the manifests, keyed by version.

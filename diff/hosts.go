@@ -78,10 +78,10 @@ func covers(hosts signpost.Hosts, entry string) bool {
 	})
 }
 
-// fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not
-// says on which of the total hosts it happens.
-func fold(hosts []string, lists [][]Change, total int) []Change {
-	if total == 1 {
+// fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not says
+// on which hosts it happens.
+func fold(hosts []string, lists [][]Change) []Change {
+	if len(hosts) == 1 {
 		return lists[0]
 	}
 	type identity struct {
@@ -105,7 +105,7 @@ func fold(hosts []string, lists [][]Change, total int) []Change {
 		}
 	}
 	for i, id := range ids {
-		if some := on[id]; len(some) < total && all[i].Host == "" {
+		if some := on[id]; len(some) < len(hosts) && all[i].Host == "" {
 			all[i].Host, all[i].Message = shownHost(some[0]), all[i].Message+", "+onHosts(some)
 		}
 	}
@@ -156,41 +156,28 @@ func (d *differ) publishedOn(c *comparison) bool {
 	return false
 }
 
-// arrive reports the feeds of others that a service takes over on hosts that only its new state declares.
+// arrive reports the feeds of others that a service takes over on the current host, if only its new state declares it.
 func (d *differ) arrive(c *comparison, p *plan) {
-	if c.old == nil || c.new == nil || len(c.old.Hosts) == 0 {
+	isNew := c.old != nil && c.new != nil && len(c.old.Hosts) > 0 && !c.old.Hosts.Has(d.host) && c.new.Hosts.Has(d.host)
+	if !isNew || d.host == standIn {
 		return
 	}
-	added := slices.DeleteFunc(slices.Clone(c.hosts), func(name string) bool {
-		return name == standIn || c.old.Hosts.Has(name) || !c.new.Hosts.Has(name)
-	})
-	if len(added) == 0 {
-		return
-	}
-	isOn := func(hosts signpost.Hosts) func(*slot, string) bool {
-		return func(s *slot, name string) bool { return !slices.Contains(c.slots, s) || hosts.Has(name) }
-	}
-	registrations := [2]*registration{
-		register(p.before, oldState, isOn(c.old.Hosts)), register(p.after, newState, isOn(c.declared())),
-	}
-	before := d.changes
+	d.register(c, p, c.old.Hosts.Has, c.declared().Has)
+	known := d.changes
 	d.changes = nil
-	d.onEachHost(added, len(c.hosts), func() {
-		d.registrations = func() (_, _ *registration) { return registrations[0], registrations[1] }
-		for _, at := range c.slots {
-			d.slot = at
-			if at.new != nil {
-				d.takenOverBy(at)
-			}
+	for _, at := range c.slots {
+		d.slot = at
+		if at.new != nil {
+			d.takenOverBy(at)
 		}
-	})
+	}
 	for _, change := range d.changes {
 		same := func(c Change) bool { return c.Fingerprint == change.Fingerprint && c.Endpoint == change.Endpoint }
-		if !slices.ContainsFunc(before, same) {
-			before = append(before, change)
+		if !slices.ContainsFunc(known, same) {
+			known = append(known, change)
 		}
 	}
-	d.changes = before
+	d.changes = known
 }
 
 // hostsUnknown reports URLs that overlap if a host is the service's own, which its definition does not declare, unless
@@ -201,10 +188,10 @@ func (d *differ) hostsUnknown(p *plan) {
 	}
 	type pair struct{ service, version, message string }
 	known := make(map[pair]bool)
-	for at, u := range p.unknown(p.before, oldState) {
+	for at, u := range unknownHosts(p.before, oldState) {
 		known[pair{at.service, at.version, u.Message}] = true
 	}
-	for at, u := range p.unknown(p.after, newState) {
+	for at, u := range unknownHosts(p.after, newState) {
 		if !known[pair{at.service, at.version, u.Message}] {
 			d.slot, d.endpoint, d.written = at, u.Endpoint, nil
 			d.add(ChangeHostsUnknown, subject{path: []string{signpost.CutURL(u.Other).Rest()}}, nil, nil, "%s", u.Message)
@@ -212,21 +199,21 @@ func (d *differ) hostsUnknown(p *plan) {
 	}
 }
 
-// unknown returns what depends on undeclared hosts in a state of what is compared.
-func (p *plan) unknown(slots []*slot, state func(*slot) *signpost.Version) iter.Seq2[*slot, match.Unknown] {
-	return func(yield func(*slot, match.Unknown) bool) {
-		var compared []*slot
-		var versions, besides []signpost.Version
-		for _, at := range slots {
-			v := *state(at)
-			v.Hosts, v.Places = at.declared, nil
-			if at.besides {
-				besides = append(besides, v)
-				continue
-			}
-			v.Source = at.service
-			compared, versions = append(compared, at), append(versions, v)
+// unknownHosts returns what depends on undeclared hosts in a state of what is compared.
+func unknownHosts(slots []*slot, state func(*slot) *signpost.Version) iter.Seq2[*slot, match.Unknown] {
+	var compared []*slot
+	var versions, besides []signpost.Version
+	for _, at := range slots {
+		v := *state(at)
+		v.Hosts, v.Places = at.declared, nil
+		if at.besides {
+			besides = append(besides, v)
+			continue
 		}
+		v.Source = at.service
+		compared, versions = append(compared, at), append(versions, v)
+	}
+	return func(yield func(*slot, match.Unknown) bool) {
 		for _, u := range match.UnknownHosts(versions, besides) {
 			if !yield(compared[u.Version], u) {
 				return

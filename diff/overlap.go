@@ -28,21 +28,23 @@ type owner struct {
 	url  string // rendered, as it is compared
 }
 
-// registerOn makes d.registrations what a studio has that registers a service on the current host. Others are on all of
-// their hosts.
-func (d *differ) registerOn(c *comparison, p *plan) {
+// register makes d.registrations what a studio has that registers a service on some hosts, before and after. Others are on
+// all of their hosts.
+func (d *differ) register(c *comparison, p *plan, before, after func(host string) bool) {
 	current := d.host
-	on := func(s *slot, host string) bool {
-		return host == current || !slices.Contains(c.slots, s) || !slices.Contains(s.hosts, current)
+	on := func(own func(string) bool) func(*slot, string) bool {
+		return func(s *slot, host string) bool {
+			return own(host) || !slices.Contains(c.slots, s) || !slices.Contains(s.hosts, current)
+		}
 	}
 	d.registrations = sync.OnceValues(func() (_, _ *registration) {
-		return register(p.before, oldState, on), register(p.after, newState, on)
+		return newRegistration(p.before, oldState, on(before)), newRegistration(p.after, newState, on(after))
 	})
 }
 
-// register indexes a state of the given slots, on those hosts that on returns true for. Ties go to the endpoint that
+// newRegistration indexes a state of the given slots, on those hosts that on returns true for. Ties go to the endpoint that
 // was registered first, as in package match.
-func register(slots []*slot, state func(*slot) *signpost.Version, on func(*slot, string) bool) *registration {
+func newRegistration(slots []*slot, state func(*slot) *signpost.Version, on func(*slot, string) bool) *registration {
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
 	for _, s := range slots {

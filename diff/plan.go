@@ -55,6 +55,30 @@ func (p *plan) pairServices(olds, news []signpost.Service) {
 	}
 }
 
+// pairUnknown pairs services whose base path had an error with the only new one that has URLs of theirs. Without one they
+// are left out: they were never published.
+func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) string) []pair[signpost.Service] {
+	if len(pairs) == 1 {
+		return pairs
+	}
+	for i, p := range pairs {
+		if p.old == nil || p.new != nil || name(p.old) != "" {
+			continue
+		}
+		pairs[i].old = nil
+		var fits []*pair[signpost.Service]
+		for j, other := range pairs {
+			if other.old == nil && other.new != nil && common(p.old, other.new.Versions, signpost.HostPlaceholder) > 0 {
+				fits = append(fits, &pairs[j])
+			}
+		}
+		if len(fits) == 1 {
+			fits[0].old = p.old
+		}
+	}
+	return slices.DeleteFunc(pairs, func(p pair[signpost.Service]) bool { return p.old == nil && p.new == nil })
+}
+
 // pairVersions adds a slot for each version.
 func (c *comparison) pairVersions() {
 	was, is := cmp.Or(c.old, &signpost.Service{}), cmp.Or(c.new, &signpost.Service{})
@@ -103,30 +127,6 @@ func asServed(versions []signpost.Version) []signpost.Version {
 		versions[i].Manifest = v.Manifest.Served()
 	}
 	return versions
-}
-
-// pairUnknown pairs services whose name is not known because of errors with the only other one that has URLs of theirs.
-// Without one they are left out: they were never published.
-func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) string) []pair[signpost.Service] {
-	if len(pairs) == 1 {
-		return pairs
-	}
-	for i, p := range pairs {
-		if p.old == nil || p.new != nil || name(p.old) != "" {
-			continue
-		}
-		var fits []int
-		for j, other := range pairs {
-			if other.old == nil && other.new != nil && common(p.old, other.new.Versions, signpost.HostPlaceholder) > 0 {
-				fits = append(fits, j)
-			}
-		}
-		pairs[i].old = nil
-		if len(fits) == 1 {
-			pairs[fits[0]].old = p.old
-		}
-	}
-	return slices.DeleteFunc(pairs, func(p pair[signpost.Service]) bool { return p.old == nil && p.new == nil })
 }
 
 func oldState(s *slot) *signpost.Version { return s.old }
