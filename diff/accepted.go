@@ -58,7 +58,8 @@ func (f *Accepted) Unused(today string) []string {
 		case !entry.matched:
 			lines = append(lines, fmt.Sprintf("%s:%d: %s matches no change: remove the entry", f.Name, entry.Line, entry.Change))
 		case entry.expired(today):
-			lines = append(lines, fmt.Sprintf("%s:%d: acceptance of %s expired on %s", f.Name, entry.Line, entry.Change, entry.Until))
+			lines = append(lines, fmt.Sprintf("%s:%d: acceptance of %s expired on %s",
+				f.Name, entry.Line, entry.Change, entry.Until))
 		}
 	}
 	return lines

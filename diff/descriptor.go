@@ -128,7 +128,8 @@ func (d *differ) modifier(old, new signpost.Modifier) {
 		}
 	}
 	if moved {
-		d.add(ChangeModifier, at.sub("params"), keysOf(old.Params, paramKey), keysOf(new.Params, paramKey), "params are in another order")
+		d.add(ChangeModifier, at.sub("params"), keysOf(old.Params, paramKey), keysOf(new.Params, paramKey),
+			"params are in another order")
 	}
 }
 
@@ -157,7 +158,8 @@ func (d *differ) param(at subject, old, new signpost.Param) {
 	was, is := old.Kind(), new.Kind()
 	switch {
 	case old.Schema.Type == new.Schema.Type && was == signpost.KindSelect && is == signpost.KindText:
-		d.add(ChangeModifier, at.sub("kind"), was, is, "kind changed from select to text, which takes every value that an option had")
+		d.add(ChangeModifier, at.sub("kind"), was, is,
+			"kind changed from select to text, which takes every value that an option had")
 	case old.Schema.Type != new.Schema.Type || was != is:
 		d.add(ChangeParamType, at.sub("kind"), was, is, "kind changed from %s to %s", was, is)
 	default:

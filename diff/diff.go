@@ -118,7 +118,8 @@ func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Serv
 		}
 	}
 	for _, m := range p.moves {
-		d.hostChanged(m[0], m[1], fmt.Sprintf("host changed from %q to %q: its manifests and feeds must be registered again", m[0], m[1]))
+		d.hostChanged(m[0], m[1],
+			fmt.Sprintf("host changed from %q to %q: its manifests and feeds must be registered again", m[0], m[1]))
 	}
 	for _, c := range p.comparisons {
 		d.service, d.slot, d.endpoint, d.deprecations = c.name, nil, "", nil
@@ -133,7 +134,8 @@ func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Serv
 			if to := moved[urls(c.old)]; to != "" {
 				hint = fmt.Sprintf("; perhaps moved to %q, which has the same endpoints", to)
 			}
-			d.add(ChangeServiceRemoved, subject{}, manifests(c.old.Versions), nil, "service removed, with all of its versions%s", hint)
+			d.add(ChangeServiceRemoved, subject{}, manifests(c.old.Versions), nil,
+				"service removed, with all of its versions%s", hint)
 			continue
 		default:
 			d.compareService(*c.old, *c.new, p.host)
@@ -379,21 +381,21 @@ func (d *differ) tell(level Level, rule string, at subject, old, new any, format
 	d.changes = append(d.changes, c)
 }
 
-// text compares two strings of the manifest. Empty means absent.
-func (d *differ) text(rule string, at subject, what, old, new string) {
-	d.textAs(levelOf(rule), rule, at, what, old, new)
+// text compares a field of the manifest. Empty means absent.
+func (d *differ) text(rule string, at subject, field, old, new string) {
+	d.textAs(levelOf(rule), rule, at, field, old, new)
 }
 
 // textAs is text for a change whose level is not that of its rule.
-func (d *differ) textAs(level Level, rule string, at subject, what, old, new string) {
-	at = at.sub(what)
+func (d *differ) textAs(level Level, rule string, at subject, field, old, new string) {
+	at = at.sub(field)
 	switch {
 	case old == new:
 	case old == "":
-		d.tell(level, rule, at, nil, new, "%s %q added", what, new)
+		d.tell(level, rule, at, nil, new, "%s %q added", field, new)
 	case new == "":
-		d.tell(level, rule, at, old, nil, "%s %q removed", what, old)
+		d.tell(level, rule, at, old, nil, "%s %q removed", field, old)
 	default:
-		d.tell(level, rule, at, old, new, "%s changed from %q to %q", what, old, new)
+		d.tell(level, rule, at, old, new, "%s changed from %q to %q", field, old, new)
 	}
 }

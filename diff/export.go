@@ -41,7 +41,8 @@ func (d *differ) planExport(p *plan, olds, news []signpost.Service) error {
 	}
 	others := &signpost.Version{Manifest: signpost.Manifest{Endpoints: studio}}
 	last := p.comparisons[len(p.comparisons)-1]
-	last.slots = append(last.slots, &slot{besides: true, hosts: []string{standIn}, pair: pair[signpost.Version]{others, others}})
+	nowhere := []string{standIn} // no URL of these has {{host}}
+	last.slots = append(last.slots, &slot{besides: true, hosts: nowhere, pair: pair[signpost.Version]{others, others}})
 	for i := range news {
 		for _, v := range news[i].Versions {
 			v.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(v.Manifest.Endpoints), func(e signpost.Endpoint) bool {
@@ -49,7 +50,7 @@ func (d *differ) planExport(p *plan, olds, news []signpost.Service) error {
 				return u.HasHostPlaceholder() || hosts.Has(u.Hostname())
 			})
 			last.slots = append(last.slots, &slot{service: p.name(&news[i]), version: v.Name, besides: true,
-				hosts: []string{standIn}, pair: pair[signpost.Version]{new: &v}})
+				hosts: nowhere, pair: pair[signpost.Version]{new: &v}})
 		}
 	}
 	return nil

@@ -78,8 +78,8 @@ func covers(hosts signpost.Hosts, entry string) bool {
 	})
 }
 
-// fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not says
-// on which hosts it happens.
+// fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not
+// says on which hosts it happens.
 func fold(hosts []string, lists [][]Change) []Change {
 	if len(hosts) == 1 {
 		return lists[0]

@@ -85,9 +85,10 @@ func (d *differ) planManifest(p *plan, manifest *signpost.Service, services []si
 		}
 		for j := range s.Versions {
 			v := &s.Versions[j]
-			at := &slot{service: p.name(s), version: v.Name, besides: true, declared: s.Hosts, pair: pair[signpost.Version]{v, v}}
-			if isOld {
-				at.old = nil
+			at := &slot{service: p.name(s), version: v.Name, besides: true, declared: s.Hosts}
+			at.new = v
+			if !isOld {
+				at.old = v
 			}
 			c.slots = append(c.slots, at)
 		}
@@ -110,7 +111,8 @@ func (d *differ) noteManifest(p *plan, manifest, of *signpost.Service, several, 
 		d.Note(fmt.Sprintf("%s is compared as it is served for %s", other, p.host))
 	}
 	if found && len(of.Versions) > 1 {
-		d.Note(fmt.Sprintf("%s is the manifest of one version: only %s of %s is compared", name, manifest.Versions[0].Name, other))
+		d.Note(fmt.Sprintf("%s is the manifest of one version: only %s of %s is compared",
+			name, manifest.Versions[0].Name, other))
 	}
 	if base := manifest.BasePath; base != "" && of.BasePath != "" && of.BasePath != "/" && of.BasePath != base {
 		d.Note(fmt.Sprintf("%s has the base path %s and %s has %s: "+

@@ -28,8 +28,8 @@ type owner struct {
 	url  string // rendered, as it is compared
 }
 
-// register makes d.registrations what a studio has that registers a service on some hosts, before and after. Others are on
-// all of their hosts.
+// register makes d.registrations what a studio has that registers a service on some hosts, before and after. Others are
+// on all of their hosts.
 func (d *differ) register(c *comparison, p *plan, before, after func(host string) bool) {
 	current := d.host
 	on := func(own func(string) bool) func(*slot, string) bool {
@@ -42,8 +42,8 @@ func (d *differ) register(c *comparison, p *plan, before, after func(host string
 	})
 }
 
-// newRegistration indexes a state of the given slots, on those hosts that on returns true for. Ties go to the endpoint that
-// was registered first, as in package match.
+// newRegistration indexes a state of the given slots, on those hosts that on returns true for. Ties go to the endpoint
+// that was registered first, as in package match.
 func newRegistration(slots []*slot, state func(*slot) *signpost.Version, on func(*slot, string) bool) *registration {
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
@@ -94,8 +94,9 @@ func (d *differ) handovers(at *slot, to *signpost.Endpoint) []handover {
 		}
 		return differences(before.endpoints[from], after.endpoints[is], to)
 	}
+	isHarmed := func(from int) bool { return len(harm(from)) > 0 }
 	var all, some []handover
-	for from, feed := range before.index.Takeovers(after.index, number, func(from int) bool { return len(harm(from)) > 0 }) {
+	for from, feed := range before.index.Takeovers(after.index, number, isHarmed) {
 		h := handover{before.owners[from], before.endpoints[from], feed, harm(from)}
 		if feed.All {
 			all = append(all, h)
@@ -142,7 +143,7 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 	var groups []*handoverGroup
 	for _, h := range d.handovers(at, &to) {
 		for _, lost := range []bool{false, true} {
-			some := slices.DeleteFunc(slices.Clone(h.harm), func(d difference) bool { return (d.what == keyLost) != lost })
+			some := slices.DeleteFunc(slices.Clone(h.harm), func(d difference) bool { return (d.kind == keyLost) != lost })
 			if len(some) == 0 {
 				continue
 			}
@@ -161,7 +162,7 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 		for _, one := range g.harm {
 			texts = append(texts, one.text)
 		}
-		if g.harm[0].what == keyLost {
+		if g.harm[0].kind == keyLost {
 			d.add(ChangeContextShadowed, about, lostKeys{was, texts}, nil,
 				"takes feeds over from %s; lost context keys: %s", from, spell.Quoted(texts))
 		} else {
@@ -184,7 +185,7 @@ func (g *handoverGroup) subject() subject {
 		steps = append(steps, strings.Join([]string{"from", h.from.slot.known, signpost.CutURL(h.was.URL).Rest()}, " "))
 	}
 	for _, d := range g.harm {
-		steps = append(steps, fmt.Sprintf("harm %d %q %q %q", d.what, d.key, d.old, d.new))
+		steps = append(steps, fmt.Sprintf("harm %d %q %q %q", d.kind, d.key, d.old, d.new))
 	}
 	slices.Sort(steps)
 	return subject{path: slices.Compact(steps)}
@@ -233,7 +234,8 @@ func (d *differ) describe(g *handoverGroup, at *slot, on string) string {
 
 // meetingHost returns the host on which feeds go to another endpoint, if only one of the two URLs has {{host}} in it.
 func (d *differ) meetingHost(h handover, to signpost.Endpoint) string {
-	if d.rendered || strings.Contains(h.was.URL, signpost.HostPlaceholder) == strings.Contains(d.show(to.URL), signpost.HostPlaceholder) {
+	hasHost := func(url string) bool { return strings.Contains(url, signpost.HostPlaceholder) }
+	if d.rendered || hasHost(h.was.URL) == hasHost(d.show(to.URL)) {
 		return ""
 	}
 	return hostname(to.URL)
@@ -241,7 +243,7 @@ func (d *differ) meetingHost(h handover, to signpost.Endpoint) string {
 
 // difference is something that breaks for feeds when a different endpoint answers for them.
 type difference struct {
-	what     differenceKind
+	kind     differenceKind
 	key      string // the context key, if any
 	old, new string
 	text     string // for people
@@ -264,8 +266,8 @@ const (
 // somebody else does not say is not compared.
 func differences(was, is, to *signpost.Endpoint) []difference {
 	var all []difference
-	add := func(what differenceKind, key, old, new, format string, args ...any) {
-		all = append(all, difference{what, key, old, new, fmt.Sprintf(format, args...)})
+	add := func(kind differenceKind, key, old, new, format string, args ...any) {
+		all = append(all, difference{kind, key, old, new, fmt.Sprintf(format, args...)})
 	}
 	if was.Method != "" && !strings.EqualFold(to.Method, was.Method) && !strings.EqualFold(to.Method, is.Method) {
 		add(otherMethod, "", was.Method, to.Method, "method %q instead of %q", to.Method, was.Method)

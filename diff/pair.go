@@ -12,18 +12,18 @@ type pair[T any] struct{ old, new *T }
 // pairUp pairs the n-th item with a given key in old with the n-th item with that key in new. Items of old come first,
 // in their order, followed by those only in new. moved reports whether the common items are ordered differently.
 func pairUp[T any](old, new []T, key func(*T) string) (pairs []pair[T], moved bool) {
-	open := make(map[string][]int, len(new)) // unpaired items of new, by key
+	unpaired := make(map[string][]int, len(new)) // items of new, by key
 	for i := range new {
 		k := key(&new[i])
-		open[k] = append(open[k], i)
+		unpaired[k] = append(unpaired[k], i)
 	}
 	taken := make([]bool, len(new))
 	last := -1
 	for i := range old {
 		p := pair[T]{old: &old[i]}
 		k := key(p.old)
-		if at := open[k]; len(at) > 0 {
-			open[k] = at[1:]
+		if at := unpaired[k]; len(at) > 0 {
+			unpaired[k] = at[1:]
 			p.new = &new[at[0]]
 			taken[at[0]] = true
 			moved = moved || at[0] < last

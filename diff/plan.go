@@ -55,8 +55,8 @@ func (p *plan) pairServices(olds, news []signpost.Service) {
 	}
 }
 
-// pairUnknown pairs services whose base path had an error with the only new one that has URLs of theirs. Without one they
-// are left out: they were never published.
+// pairUnknown pairs services whose base path had an error with the only new one that has URLs of theirs. Without one
+// they are left out: they were never published.
 func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) string) []pair[signpost.Service] {
 	if len(pairs) == 1 {
 		return pairs
@@ -144,7 +144,8 @@ func (p *plan) reordered() bool {
 func (d *differ) registerBesides(p *plan) {
 	for i := range d.Registered {
 		v := &d.Registered[i]
-		p.register(&slot{source: v.Source, version: v.Name, besides: true, pair: pair[signpost.Version]{v, v}, declared: v.Hosts})
+		same := pair[signpost.Version]{v, v}
+		p.register(&slot{source: v.Source, version: v.Name, besides: true, pair: same, declared: v.Hosts})
 	}
 	all := slices.Concat(p.before, p.after)
 	names := hostNames{only: p.host}

@@ -49,28 +49,36 @@ var rules = []Rule{
 	{ChangeServiceRemoved, Breaking, "none of its manifests and endpoints answer any more"},
 	{ChangeServiceAdded, Compatible, "there is another service to register"},
 	{ChangeBasePath, Breaking, "every manifest has a new address and must be registered again"},
-	{ChangeHost, Breaking, "the service is no longer published on a host: its manifests and feeds there no longer answer"},
+	{ChangeHost, Breaking,
+		"the service is no longer published on a host: its manifests and feeds there no longer answer"},
 	{ChangeHostAdded, Compatible, "the service is published on another host, too"},
-	{ChangeHostsUnknown, Notable, "whether endpoints take feeds from each other depends on a host that the definition does not declare: " +
-		"list it under `hosts`, or write `{{host}}`"},
+	{ChangeHostsUnknown, Notable,
+		"whether endpoints take feeds from each other depends on a host that the definition does not declare: " +
+			"list it under `hosts`, or write `{{host}}`"},
 	{ChangeVersionRemoved, Breaking, "the manifest and its endpoints no longer answer"},
 	{ChangeVersionAdded, Compatible, "there is another manifest to register"},
 	{ChangeEndpointRemoved, Breaking, "feeds on this URL have no endpoint, or fall back to a shorter one. " +
 		"If exactly one new endpoint has the same name, the message names it"},
 	{ChangeEndpointAdded, Compatible, "there is another endpoint to build feeds on"},
-	{ChangeFeedsTakenOver, Breaking, "an endpoint now answers for feeds of another one, but with a different method or type, " +
-		"with a required key that they lack, or with a key that is sent differently"},
+	{ChangeFeedsTakenOver, Breaking,
+		"an endpoint now answers for feeds of another one, but with a different method or type, " +
+			"with a required key that they lack, or with a key that is sent differently"},
 	{ChangeMethod, Breaking, "apps call the endpoint with a method that it no longer accepts"},
-	{ChangeMIMEType, Breaking, "apps expect the old content type or, on a post endpoint, encode the request body in the old way. " +
-		"If the types differ only in case or parameters, the change is notable"},
+	{ChangeMIMEType, Breaking,
+		"apps expect the old content type or, on a post endpoint, encode the request body in the old way. " +
+			"If the types differ only in case or parameters, the change is notable"},
 	{ChangeURL, Notable, "the URL differs only in the case of its scheme or host, which clients ignore"},
 	{ChangeName, Notable, "editors see a different name"},
-	{ChangeContextRequired, Breaking, "a new key is required, or an existing key has become required: apps without it stop sending requests"},
+	{ChangeContextRequired, Breaking,
+		"a new key is required, or an existing key has become required: apps without it stop sending requests"},
 	{ChangeContextAdded, Compatible, "apps that have the optional key will send it"},
 	{ChangeContextRemoved, Notable, "a key is no longer sent, or no longer required, so requests may arrive without it"},
-	{ChangeContextType, Breaking, "the key moves between the `ctx` parameter and the request body, and the service looks in the wrong place"},
-	{ChangeContextMapper, Breaking, "the key is sent under a different name. If the mapper only repeats the key, the change is notable"},
-	{ChangeContextShadowed, Breaking, "an endpoint now answers for feeds of another one, without context keys that they had"},
+	{ChangeContextType, Breaking,
+		"the key moves between the `ctx` parameter and the request body, and the service looks in the wrong place"},
+	{ChangeContextMapper, Breaking,
+		"the key is sent under a different name. If the mapper only repeats the key, the change is notable"},
+	{ChangeContextShadowed, Breaking,
+		"an endpoint now answers for feeds of another one, without context keys that they had"},
 	{ChangeModifierRemoved, Breaking, "values that editors saved under its `id` are lost. " +
 		"If only the `id` changed, the message says that it was renamed"},
 	{ChangeModifierAdded, Compatible, "editors get another control"},

@@ -81,8 +81,8 @@ func groupChanges(changes []diff.AcceptedChange) []*changeGroup {
 	return groups
 }
 
-// more counts the other endpoints of the group.
-func (g *changeGroup) more() string {
+// andOthers counts the other endpoints of the group.
+func (g *changeGroup) andOthers() string {
 	if g.others == 0 {
 		return ""
 	}
@@ -119,8 +119,9 @@ func printChanges(w io.Writer, changes []diff.AcceptedChange) {
 		if colour := levelColours[levelOf(g.AcceptedChange)]; colour != "" {
 			level = p.wrap(colour, string(level))
 		}
-		where := strings.Join(slices.DeleteFunc([]string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.more()},
-			func(part string) bool { return part == "" }), " ")
+		parts := []string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.andOthers()}
+		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+		where := strings.Join(parts, " ")
 		printf(w, "%s ", level)
 		if where != "" {
 			printf(w, "%s ", p.bold(where+":"))
@@ -147,16 +148,20 @@ func changesMarkdown(changes []diff.AcceptedChange, remarks []string, entries st
 		out.WriteString("No changes.\n")
 		return out.String()
 	}
-	services := slices.ContainsFunc(changes, func(c diff.AcceptedChange) bool { return c.Service != "" })
-	row := func(service string, cells ...string) {
-		if services {
-			cells = slices.Insert(cells, 1, service)
+	hasServices := slices.ContainsFunc(changes, func(c diff.AcceptedChange) bool { return c.Service != "" })
+	row := func(level, service string, cells ...string) {
+		if hasServices {
+			level += " | " + service
 		}
-		fmt.Fprintf(&out, "| %s |\n", strings.Join(cells, " | "))
+		fmt.Fprintf(&out, "| %s | %s |\n", level, strings.Join(cells, " | "))
 	}
 	fmt.Fprintf(&out, "%s\n\n", summary(changes))
-	row("service", "level", "version", "endpoint", "change", "rule")
-	out.WriteString(strings.Repeat("|---", 5) + map[bool]string{true: "|---"}[services] + "|\n")
+	row("level", "service", "version", "endpoint", "change", "rule")
+	columns := 5
+	if hasServices {
+		columns++
+	}
+	out.WriteString(strings.Repeat("|---", columns) + "|\n")
 	for _, g := range groupChanges(changes) {
 		level := string(levelOf(g.AcceptedChange))
 		if level == string(diff.Breaking) {
@@ -166,11 +171,13 @@ func changesMarkdown(changes []diff.AcceptedChange, remarks []string, entries st
 		if why := g.why(); why != "" {
 			message += "<br>Reason: " + markdownText(why)
 		}
-		row(markdownCode(g.Service), level, markdownText(strings.Join(g.versions, ", ")), markdownCode(g.Endpoint)+g.more(), message, "`"+g.Rule+"`")
+		row(level, markdownCode(g.Service), markdownText(strings.Join(g.versions, ", ")),
+			markdownCode(g.Endpoint)+g.andOthers(), message, "`"+g.Rule+"`")
 	}
 	if entries != "" {
-		fmt.Fprintf(&out, "\n<details><summary>Accept what fails</summary>\n\nAdd to the file of accepted changes, with the reason:\n\n```yaml\n%s```\n\n</details>\n",
-			strings.ReplaceAll(entries, "```", "'''"))
+		out.WriteString("\n<details><summary>Accept what fails</summary>\n\n")
+		out.WriteString("Add to the file of accepted changes, with the reason:\n\n")
+		fmt.Fprintf(&out, "```yaml\n%s```\n\n</details>\n", strings.ReplaceAll(entries, "```", "'''"))
 	}
 	return out.String()
 }
@@ -181,13 +188,15 @@ func failureMarkdown(failure error) string {
 	if !errors.As(failure, &invalid) {
 		return markdownTitle + "The comparison failed: " + markdownText(failure.Error()) + "\n"
 	}
-	out := markdownTitle + markdownText(invalid.Error()) + ", so nothing was compared.\n\n| place | error | rule |\n|---|---|---|\n"
+	out := markdownTitle + markdownText(invalid.Error()) + ", so nothing was compared.\n\n"
+	out += "| place | error | rule |\n|---|---|---|\n"
 	for _, f := range invalid.findings {
 		message := markdownText(f.Message)
 		if f.Hint != "" {
 			message += "<br>" + markdownText(f.Hint)
 		}
-		out += fmt.Sprintf("| %s | %s | `%s` |\n", markdownCode(fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)), message, f.Rule)
+		place := fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+		out += fmt.Sprintf("| %s | %s | `%s` |\n", markdownCode(place), message, f.Rule)
 	}
 	return out
 }

@@ -66,9 +66,11 @@ that you can check feeds before you deploy them. An ADDRESS with an explicit por
 	flags.IntVar(&f.Follow, "follow", client.DefaultFollow, "maximum number of feed links to call; 0 for none")
 	flags.Var(&f.context, "context", "value of a context key, for the endpoints that declare it (repeatable)")
 	flags.Var(&f.params, "param", "value of a placeholder, for the endpoints that contain it (repeatable)")
-	flags.StringVar(&f.values, "values", "", "YAML file with params and context, and with overrides under endpoints, by URL or path")
+	flags.StringVar(&f.values, "values", "",
+		"YAML file with params and context, and with overrides under endpoints, by URL or path")
 	flags.StringVar(&f.feedSchema, "feed-schema", "", "JSON Schema file to validate every feed against")
-	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the host of ADDRESS to this server, such as http://localhost:3000")
+	flags.StringVar(&f.sendTo, "send-to", "",
+		"send requests for the host of ADDRESS to this server, such as http://localhost:3000")
 	addIgnoreFlag(cmd, &f.Ignore, "ignore failures and warnings of a rule or a check (repeatable)", checkRules())
 	flags.BoolVar(&f.Strict, "strict", false, "treat warnings as failures")
 	addRegisteredFlag(cmd, &f.registered)

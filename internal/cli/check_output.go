@@ -13,7 +13,9 @@ import (
 // statuses lists the statuses of results, as the summary counts them.
 var statuses = []client.Status{client.Passed, client.Failed, client.Warned, client.Skipped}
 
-var statusColours = map[client.Status]string{client.Passed: green, client.Failed: red, client.Warned: yellow, client.Skipped: "2"}
+var statusColours = map[client.Status]string{
+	client.Passed: green, client.Failed: red, client.Warned: yellow, client.Skipped: "2",
+}
 
 // printReport writes results for people, one per line with the hint below.
 func printReport(w io.Writer, report client.Report) {

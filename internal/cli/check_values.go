@@ -38,7 +38,8 @@ func (p *pairs) Set(text string) error {
 // parse returns the values by key, with defaults for keys that are not given. Its errors name keys, but never values.
 func (p *pairs) parse(flag string, defaults map[string]string) (map[string]string, error) {
 	if p.unclear {
-		return nil, usageErrorf(`%s: a double quote in a list of %s leaves open where a value ends; put each pair in double quotes, and double the quotes in it: '"key={""id"":7}"'`, flag, p.form)
+		return nil, usageErrorf(`%s: a double quote in a list of %s leaves open where a value ends; `+
+			`put each pair in double quotes, and double the quotes in it: '"key={""id"":7}"'`, flag, p.form)
 	}
 	values := make(map[string]string, len(p.given))
 	for _, pair := range p.given {
@@ -46,7 +47,8 @@ func (p *pairs) parse(flag string, defaults map[string]string) (map[string]strin
 		_, taken := values[key]
 		switch {
 		case !ok:
-			return nil, usageErrorf(`%s takes %s, and one has no "=" in it; a value with a comma or a line break goes in double quotes: %[1]s '"key=a,b"'`, flag, p.form)
+			return nil, usageErrorf(`%s takes %s, and one has no "=" in it; `+
+				`a value with a comma or a line break goes in double quotes: %[1]s '"key=a,b"'`, flag, p.form)
 		case key == "":
 			return nil, usageErrorf(`%s takes %s, and one has nothing before the "="`, flag, p.form)
 		case value == "":
@@ -97,13 +99,13 @@ func (r *valuesReader) fail(at *tree.Node, format string, args ...any) {
 	}
 }
 
-// fields returns the fields of an object, which may be missing. What says what it must be.
-func (r *valuesReader) fields(n *tree.Node, what string) []tree.Field {
+// fields returns the fields of an object, which may be missing. The rule says what it must be.
+func (r *valuesReader) fields(n *tree.Node, rule string) []tree.Field {
 	if n == nil || n.Kind == tree.Null {
 		return nil
 	}
 	if n.Kind != tree.Object {
-		r.fail(n, "%s, not %v", what, n.Kind)
+		r.fail(n, "%s, not %v", rule, n.Kind)
 	}
 	return n.Fields
 }
@@ -119,7 +121,8 @@ func (r *valuesReader) values(n *tree.Node, known ...string) (v client.Values) {
 		case name == "context":
 			v.Context = r.texts(f)
 		case name == "feed":
-			if v.Feed = f.Value.Text; f.Value.Kind != tree.String || !isURLOrPath(v.Feed) {
+			v.Feed = f.Value.Text
+			if f.Value.Kind != tree.String || !isURLOrPath(v.Feed) {
 				r.fail(f.Value, "feed must be the URL of a feed, or a path that begins with a slash")
 			}
 		case name == "endpoints":
@@ -144,7 +147,8 @@ func (r *valuesReader) texts(f tree.Field) map[string]string {
 	for _, v := range r.fields(f.Value, f.Key.Text+" must be an object of names and values") {
 		switch v.Value.Kind {
 		case tree.String, tree.Number, tree.Bool:
-			if values[v.Key.Text] = v.Value.Text; v.Value.Text == "" {
+			values[v.Key.Text] = v.Value.Text
+			if v.Value.Text == "" {
 				r.fail(v.Value, "%q has no value", v.Key.Text)
 			}
 		default:

@@ -78,10 +78,12 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
 	f.failOn.addTo(cmd, "fail-on", "exit with status 1 on a change of this level or a more severe one")
 	addIgnoreFlag(cmd, &f.ignore, "ignore changes of a rule (repeatable)", changeRules())
 	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of intended changes: a list of {change, reason, until}")
-	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: that of the manifest, or each that a definition declares)")
+	cmd.Flags().StringVar(&f.host, "host", "",
+		"hostname for {{host}} (default: that of the manifest, or each that a definition declares)")
 	cmd.Flags().BoolVar(&f.export, "export", false, "OLD is all that a studio has: compare what is on the hosts of NEW")
 	addRegisteredFlag(cmd, &f.registered)
-	cmd.Flags().StringSliceVar(&f.usage, "usage", nil, "usage file or access log: say how many requests each change concerns (repeatable)")
+	cmd.Flags().StringSliceVar(&f.usage, "usage", nil,
+		"usage file or access log: say how many requests each change concerns (repeatable)")
 	addFeatureFlag(cmd, &f.features)
 	addNamedFeatureFlag(cmd, &f.own[0], ownFeatureFlags[0], "enable a feature in OLD, instead of --feature (repeatable)")
 	addNamedFeatureFlag(cmd, &f.own[1], ownFeatureFlags[1], "enable a feature in NEW, instead of --feature (repeatable)")
@@ -253,7 +255,8 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	if err != nil {
 		return nil, nil, err
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered, serviceNames(slices.Concat(old.services, new.services))...)
+	compared := slices.Concat(old.services, new.services)
+	registered, err := c.readRegistered(ctx, reader, f.registered, serviceNames(compared)...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -63,16 +63,22 @@ Anything that could not be imported is reported on standard error and as a comme
 	}
 	im.cmd = cmd
 	flags := cmd.Flags()
-	flags.StringVar(&im.host, "host", "", "manifests: the service's own host, whose URLs get {{host}} (default: that of the address)")
+	flags.StringVar(&im.host, "host", "",
+		"manifests: the service's own host, whose URLs get {{host}} (default: that of the address)")
 	flags.StringSliceVar(&im.opts.Tags, "tag", nil, "OpenAPI: import only operations with this tag (repeatable)")
 	flags.StringSliceVar(&im.opts.Paths, "path", nil, "OpenAPI: import only this path; * matches any text (repeatable)")
 	flags.BoolVar(&im.opts.Post, "post", false, "OpenAPI: also import POST operations")
 	flags.BoolVar(&im.opts.Deprecated, "deprecated", false, "OpenAPI: also import deprecated operations and parameters")
-	flags.BoolVar(&im.opts.ThirdParty, "third-party", false, "OpenAPI: keep the URLs of the servers instead of using {{host}}")
-	flags.StringVar(&im.opts.Version, "api-version", "", "OpenAPI: API version of all endpoints (default: the version in their URLs, else v1)")
-	flags.Var(&im.keys, "security-key", "OpenAPI: map a security scheme to a context key, on the operations that use the scheme (repeatable)")
-	flags.StringVar(&im.opts.MIMEType, "mime-type", "", "OpenAPI: content type of endpoints whose responses declare none (default: application/json)")
-	flags.StringVar(&im.rootDir, "root", "", "OpenAPI: directory within which references are resolved (default: the directory of the document)")
+	flags.BoolVar(&im.opts.ThirdParty, "third-party", false,
+		"OpenAPI: keep the URLs of the servers instead of using {{host}}")
+	flags.StringVar(&im.opts.Version, "api-version", "",
+		"OpenAPI: API version of all endpoints (default: the version in their URLs, else v1)")
+	flags.Var(&im.keys, "security-key",
+		"OpenAPI: map a security scheme to a context key, on the operations that use the scheme (repeatable)")
+	flags.StringVar(&im.opts.MIMEType, "mime-type", "",
+		"OpenAPI: content type of endpoints whose responses declare none (default: application/json)")
+	flags.StringVar(&im.rootDir, "root", "",
+		"OpenAPI: directory within which references are resolved (default: the directory of the document)")
 	flagsAlone(cmd, "tag", "path", "root", "host")
 	c.addNetworkFlags(cmd)
 	return cmd
@@ -132,7 +138,8 @@ func (s *service) add(arg string) (version string, err error) {
 	case err != nil:
 		return "", usageErrorf("import %q: %w", shown, err)
 	case s.host != "" && name != s.host:
-		return "", usageErrorf("import %q: its host is not %s, as %s has it: import one service at a time", shown, s.host, s.hostFrom)
+		return "", usageErrorf("import %q: its host is not %s, as %s has it: import one service at a time",
+			shown, s.host, s.hostFrom)
 	}
 	s.host, s.hostFrom = name, shown
 	basePath, version, ok := routes.Parse(address.Path)
@@ -140,7 +147,8 @@ func (s *service) add(arg string) (version string, err error) {
 	case !ok:
 		return "", nil
 	case s.basePath != "" && basePath != s.basePath:
-		return "", usageErrorf("import %q: its base path is not %s, as %s has it: import one service at a time", shown, s.basePath, s.pathFrom)
+		return "", usageErrorf("import %q: its base path is not %s, as %s has it: import one service at a time",
+			shown, s.basePath, s.pathFrom)
 	}
 	s.basePath, s.pathFrom = basePath, shown
 	return version, nil
@@ -179,7 +187,8 @@ func (im *importer) given(flags ...string) string {
 
 // manifests prints the definition for the manifests of a service to standard output and the notes to standard error.
 func (im *importer) manifests(documents []given, opts adopt.Options) error {
-	if flag := im.given("tag", "path", "post", "deprecated", "third-party", "api-version", "security-key", "mime-type", "root"); flag != "" {
+	flag := im.given("tag", "path", "post", "deprecated", "third-party", "api-version", "security-key", "mime-type", "root")
+	if flag != "" {
 		return usageErrorf("--%s is for OpenAPI documents, and %s is a manifest", flag, documents[0].Name)
 	}
 	var sources []adopt.Source
@@ -200,7 +209,8 @@ func (im *importer) manifests(documents []given, opts adopt.Options) error {
 	if len(result.LeftOut) > 0 {
 		proven += ", apart from what is left out"
 	}
-	printf(im.Stderr, "%s from %s: %s\n", spell.Count(result.Endpoints, "endpoint"), spell.Count(len(sources), "manifest"), proven)
+	printf(im.Stderr, "%s from %s: %s\n",
+		spell.Count(result.Endpoints, "endpoint"), spell.Count(len(sources), "manifest"), proven)
 	if _, err := im.Stdout.Write(result.Definition); err != nil {
 		return err
 	}
@@ -254,8 +264,8 @@ func (im *importer) openAPI(document source.Document) error {
 	if result.Endpoints == 0 {
 		return fmt.Errorf("import %q: none of %s can be an endpoint", name, spell.Count(result.Operations, "operation"))
 	}
-	printf(im.Stderr, "%s: %s from %s, %s\n", name,
-		spell.Count(result.Endpoints, "endpoint"), spell.Count(result.Operations, "operation"), spell.Count(len(result.Notes), "note"))
+	printf(im.Stderr, "%s: %s from %s, %s\n", name, spell.Count(result.Endpoints, "endpoint"),
+		spell.Count(result.Operations, "operation"), spell.Count(len(result.Notes), "note"))
 	_, err = im.Stdout.Write(result.Definition)
 	return err
 }

@@ -127,7 +127,7 @@ func (e Endpoint) write(out *bytes.Buffer, shared map[string]string) {
 	}
 	used := make(map[string]bool)
 	for _, m := range e.Modifiers {
-		item := Modifier(m)
+		item := modifier(m)
 		if shared[m.ID] == item && !used[m.ID] { // a name can be listed once
 			used[m.ID], item = true, tree.Scalar(m.ID)
 		}
@@ -146,7 +146,7 @@ func (d Definition) shared() (shared map[string]string, order []string) {
 	for _, v := range d.Versions {
 		for _, e := range v.Endpoints {
 			for _, m := range e.Modifiers {
-				text := Modifier(m)
+				text := modifier(m)
 				if seen[text] && shared[m.ID] == "" && isSharedName(m.ID) {
 					shared[m.ID] = text
 					order = append(order, m.ID)

@@ -50,8 +50,8 @@ func contextItem(c signpost.ContextItem) string {
 	return o.String()
 }
 
-// Modifier returns a modifier as YAML, with each option on a line of its own.
-func Modifier(m signpost.Modifier) string {
+// modifier returns a modifier as YAML, with each option on a line of its own.
+func modifier(m signpost.Modifier) string {
 	var o object
 	if kind := shortForm(m); kind != "" {
 		p := m.Params[0]
