@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"signpost"
 	"signpost/internal/testkit"
@@ -117,6 +118,9 @@ func TestDocuments(t *testing.T) {
 	want := count(t, mixed)
 	testkit.Golden(t, "testdata/documents.golden", want)
 	testkit.Equal(t, "compressed", count(t, zipped.String()), want)
+	slowly := NewCounter(services())
+	testkit.OK(t, slowly.Count(t.Context(), "pipe", iotest.OneByteReader(strings.NewReader(mixed))))
+	testkit.Equal(t, "from a slow pipe", file(t, slowly.Usage()), want)
 	testkit.Equal(t, "on single lines", count(t, strings.Join(strings.Fields(har), " ")+"\n"+strings.Join(strings.Fields(one), "")), count(t, har, one))
 
 	for name, broken := range map[string]string{
