@@ -102,6 +102,9 @@ func (d *decoder) hasType(n *tree.Node, v *fields.Value) bool {
 func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	d.broken[n] = true
 	d.unread = d.unread || v.Type >= fields.Object
+	if d.served && v.Type == fields.Text && (n.Kind == tree.Object || n.Kind == tree.List) {
+		n.Text, _ = n.JSON(maxManifest) // kept, shown and compared as it is
+	}
 	want := kindOf[v.Type].String()
 	if v.Type == fields.Scalar {
 		want = "text, a number, true or false"

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"signpost/definition"
+	"signpost/internal/testkit"
 )
 
 // Readable returns a file with errors as it reads.
@@ -45,4 +46,12 @@ versions:
 			t.Errorf("%v (-want +got):\n%s", features, diff)
 		}
 	}
+}
+
+// A text of another type in a manifest of others is kept as it is written.
+func TestForeignText(t *testing.T) {
+	f := definition.ParseManifest("m.json", []byte(`{"endpoints": {"https://a.example/a": {"name": {"en": "A"}, "method": 3}}}`))
+	e := f.Readable(nil)[0].Manifest.Endpoints[0]
+	testkit.Equal(t, "name", e.Name, `{"en":"A"}`)
+	testkit.Equal(t, "method", e.Method, "3")
 }
