@@ -36,6 +36,8 @@ func (d *differ) descriptor(old, new signpost.Endpoint) {
 	keys := func(m *signpost.Modifier) string { return strings.Join(keysOf(m.Params, paramKey), "\x00") }
 	for _, p := range pairRest(modifiers, keys) { // with the same query parameters, only the id has changed
 		switch {
+		case p.new == nil && isNothing(*p.old) && d.isFaulty(wholeModifier(""), p.old):
+			// the name of a shared one that does not exist
 		case p.new == nil:
 			d.add(ChangeModifierRemoved, wholeModifier(p.old.ID), p.old.Clone(), nil, "removed")
 		case p.old == nil:
@@ -66,6 +68,9 @@ const (
 	subjectContext  = "context"
 	subjectModifier = "modifier"
 )
+
+// isNothing reports whether nothing of a modifier could be read.
+func isNothing(m signpost.Modifier) bool { return m.ID == "" && m.Name == "" && len(m.Params) == 0 }
 
 // wholeModifier returns a modifier as a subject.
 func wholeModifier(id string) subject {

@@ -90,8 +90,8 @@ type differ struct {
 	rendered bool   // changes show URLs with the host filled in
 	endpoint string // as rendered
 	written  map[string]string
-	part     signpost.Part   // of the old state that the endpoint is, as written
-	faults   map[string]bool // parts of the old endpoint that had errors
+	part     signpost.Part // of the old state that the endpoint is, as written
+	faults   []fault       // where the old endpoint had errors
 	changes  []Change
 
 	deprecations  map[signpost.Part]*signpost.Deprecation // of the old state of the service
@@ -372,7 +372,7 @@ func (d *differ) tell(level Level, rule string, at subject, old, new any, format
 	c.Fingerprint = fingerprint(rule, version, d.endpoint, at.path, values...)
 	c.Subject = at.path
 	d.lower(&c)
-	if d.faulty(at, old) {
+	if d.isFaulty(at, old) {
 		c.Message += "; OLD had an error here"
 		if c.Level == Breaking {
 			c.Level = Notable
