@@ -170,7 +170,7 @@ type hanging struct {
 	end   chan struct{}
 }
 
-func (h *hanging) Read() ([]source.Document, bool, error) {
+func (h *hanging) Read() ([]source.Document, error) {
 	if h.reads.Add(1) > 1 {
 		<-h.end
 	}

@@ -46,7 +46,7 @@ func TestFollowAddress(t *testing.T) {
 		if got := s.Fetch(t.Context()); got != news {
 			t.Errorf("%s: news are %v", name, got)
 		}
-		documents, _, err := s.Read()
+		documents, err := s.Read()
 		switch {
 		case len(documents) != 1 || string(documents[0].Text) != want || !strings.HasSuffix(documents[0].Name, "/feeds.yaml?…"+documents[0].Name[len(documents[0].Name)-4:]):
 			t.Errorf("%s: %+v", name, documents)
@@ -83,7 +83,7 @@ func TestFollowAddress(t *testing.T) {
 	if !s.Fetch(t.Context()) {
 		t.Error("a server that is gone is not news")
 	}
-	_, _, err := s.Read()
+	_, err := s.Read()
 	fails(t, "gone", err, "nothing listens at ")
 }
 
@@ -108,7 +108,7 @@ func TestResponseWithoutLength(t *testing.T) {
 			bodies <- body
 		}
 		s.Fetch(t.Context())
-		documents, _, err := s.Read()
+		documents, err := s.Read()
 		switch {
 		case len(documents) != 1 || string(documents[0].Text) != step.want || len(bodies) > 0:
 			t.Errorf("%s: %+v, and %d not sent", step.bodies, documents, len(bodies))

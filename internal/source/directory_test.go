@@ -155,7 +155,7 @@ func TestFollowTruncated(t *testing.T) {
 	sources := testkit.Must(Follow([]string{dir}, Options{Note: func(message string) { notes = append(notes, message) }}))(t)
 	read := func(want ...string) {
 		t.Helper()
-		documents, _, err := sources[0].Read()
+		documents, err := sources[0].Read()
 		if diff := cmp.Diff(want, pathsOf(documents)); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}

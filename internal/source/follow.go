@@ -12,10 +12,9 @@ type Source interface {
 	// Name returns the name of the source for messages, without its password.
 	Name() string
 
-	// Read returns the current definitions with their sums, and whether they differ from those of the last call. With
-	// an error, it returns everything that can still be served: old documents for those that cannot be read. Read never
-	// waits for the network.
-	Read() (documents []Document, changed bool, err error)
+	// Read returns the current definitions with their sums. With an error, it returns everything that can still be served:
+	// old documents for those that cannot be read. Read never waits for the network.
+	Read() ([]Document, error)
 }
 
 // Options configure how sources are followed.
@@ -83,15 +82,10 @@ func Follow(args []string, opts Options) ([]Source, error) {
 type Fixed struct {
 	Label     string // its name
 	Documents []Document
-	read      bool
 }
 
 // Name returns the label.
 func (f *Fixed) Name() string { return f.Label }
 
 // Read returns the documents.
-func (f *Fixed) Read() ([]Document, bool, error) {
-	first := !f.read
-	f.read = true
-	return f.Documents, first, nil
-}
+func (f *Fixed) Read() ([]Document, error) { return f.Documents, nil }

@@ -74,11 +74,11 @@ func (f *localFile) recheck(name string) bool {
 
 func (l *local) Name() string { return l.path }
 
-func (l *local) Read() ([]Document, bool, error) {
+func (l *local) Read() ([]Document, error) {
 	listed, directories, err := l.match(l.path)
 	l.directories = directories
 	if err != nil {
-		return l.documents, false, err
+		return l.documents, err
 	}
 	files := make(map[string]localFile, len(listed))
 	var changed []file
@@ -118,11 +118,10 @@ func (l *local) Read() ([]Document, bool, error) {
 		}
 	}
 	if len(documents) == 0 {
-		return l.documents, false, cmp.Or(errors.Join(failures...), readError(l.path, ErrNoDefinitions))
+		return l.documents, cmp.Or(errors.Join(failures...), readError(l.path, ErrNoDefinitions))
 	}
-	differ := !slices.EqualFunc(documents, l.documents, sameDocument)
 	l.files, l.documents = files, documents
-	return slices.Clone(documents), differ, errors.Join(failures...)
+	return slices.Clone(documents), errors.Join(failures...)
 }
 
 // means reports whether a file found in a directory is meant.

@@ -37,11 +37,11 @@ func TestLocalChanges(t *testing.T) {
 	dir := tree(t, files)
 	path, next := filepath.Join(dir, "b", "c.yaml"), filepath.Join(dir, "b", ".next")
 	l := newLocal(dir)
-	check := func(wantChanged bool) {
+	check := func() {
 		t.Helper()
-		documents, changed, err := l.Read()
-		if diff := cmp.Diff(files, textsOf(documents)); diff != "" || changed != wantChanged || err != nil {
-			t.Errorf("changed: %v, %v (-want +got):\n%s", changed, err, diff)
+		documents, err := l.Read()
+		if diff := cmp.Diff(files, textsOf(documents)); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 		for _, d := range documents {
 			if digest.FromBytes(d.Text) != d.Sum {
@@ -49,23 +49,23 @@ func TestLocalChanges(t *testing.T) {
 			}
 		}
 	}
-	check(true)
-	check(false)
+	check()
+	check()
 	files["b/c.yaml"] = otherText
 	write(t, otherText, next)
 	info := testkit.Must(os.Stat(path))(t)
 	testkit.OK(t, os.Chtimes(next, info.ModTime(), info.ModTime()))
 	testkit.OK(t, os.Rename(next, path))
-	check(true)
+	check()
 	testkit.OK(t, os.Chtimes(path, time.Time{}, time.Now())) // read again, but not changed
-	check(false)
+	check()
 	testkit.OK(t, os.Rename(filepath.Join(dir, "d.yaml"), filepath.Join(dir, "e.yaml")))
 	files["e.yaml"] = definitionText
 	delete(files, "d.yaml")
-	check(true)
+	check()
 	writeUnseen(t, definitionText, path)
 	files["b/c.yaml"] = definitionText
-	check(true)
+	check()
 }
 
 // TestLocalFuture checks that many files with a time in the future, which never come to rest, are waited for together, and
@@ -79,11 +79,11 @@ func TestLocalFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // whose clock is behind that of every file
 		l := newLocal(dir)
 		start := time.Now()
-		if _, changed, err := l.Read(); !changed || err != nil || time.Since(start) != restTime {
-			t.Errorf("changed: %v, %v after %v", changed, err, time.Since(start))
+		if _, err := l.Read(); err != nil || time.Since(start) != restTime {
+			t.Errorf("%v after %v", err, time.Since(start))
 		}
 		writeUnseen(t, otherText, filepath.Join(dir, "012.yaml"))
-		if _, changed, err := l.Read(); !changed || err != nil {
+		if documents, err := l.Read(); string(documents[12].Text) != otherText || err != nil {
 			t.Errorf("the change was not noticed: %v", err)
 		}
 	})
@@ -97,8 +97,8 @@ func TestLocalOldFiles(t *testing.T) {
 	l := newLocal(path)
 	l.Read()
 	writeUnseen(t, otherText, path)
-	if _, changed, err := l.Read(); changed || err != nil {
-		t.Errorf("changed: %v, %v", changed, err)
+	if documents, err := l.Read(); string(documents[0].Text) != definitionText || err != nil {
+		t.Errorf("%s, %v", documents[0].Text, err)
 	}
 }
 
@@ -107,29 +107,29 @@ func TestLocalOldFiles(t *testing.T) {
 func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "notes.yaml": "just: notes"})
 	l := newLocal(dir)
-	if documents, _, err := l.Read(); err != nil || len(documents) != 2 {
+	if documents, err := l.Read(); err != nil || len(documents) != 2 {
 		t.Fatal(documents, err)
 	}
 	path := filepath.Join(dir, "a.yaml")
 	testkit.OK(t, os.Remove(path))
 	testkit.Mkfifo(t, path)
 	for range 2 {
-		documents, changed, err := l.Read()
-		if err == nil || !strings.HasSuffix(err.Error(), "not a regular file") || changed || len(documents) != 2 || string(documents[0].Text) != definitionText {
-			t.Errorf("%v, %v, %v", documents, changed, err)
+		documents, err := l.Read()
+		if err == nil || !strings.HasSuffix(err.Error(), "not a regular file") || len(documents) != 2 || string(documents[0].Text) != definitionText {
+			t.Errorf("%v, %v", documents, err)
 		}
 	}
 	testkit.OK(t, os.Remove(path))
 	write(t, "service: again\n"+definitionText, path)
-	if documents, changed, err := l.Read(); err != nil || !changed || !strings.HasPrefix(string(documents[0].Text), "service: again") {
-		t.Errorf("%v, %v, %v", documents, changed, err)
+	if documents, err := l.Read(); err != nil || !strings.HasPrefix(string(documents[0].Text), "service: again") {
+		t.Errorf("%v, %v", documents, err)
 	}
 	for _, name := range []string{"a.yaml", "b.yaml"} {
 		testkit.OK(t, os.Remove(filepath.Join(dir, name)))
 	}
 	for _, left := range []string{"nothing", "a socket"} {
-		if documents, changed, err := l.Read(); err == nil || changed || len(documents) != 2 {
-			t.Errorf("a directory with %s: %v, %v, %v", left, documents, changed, err)
+		if documents, err := l.Read(); err == nil || len(documents) != 2 {
+			t.Errorf("a directory with %s: %v, %v", left, documents, err)
 		}
 		if listener, err := net.Listen("unix", filepath.Join(dir, "s.yaml")); err == nil {
 			defer listener.Close()
@@ -154,9 +154,9 @@ func TestLocalAtRest(t *testing.T) {
 				}
 			}()
 			start := time.Now()
-			documents, changed, err := l.Read()
-			if len(documents) != 1 || string(documents[0].Text) != want || changed != (err == nil) || changed != (failure == "") || !strings.Contains(fmt.Sprint(err), failure) {
-				t.Errorf("changed: %v, %v: %v, want %q", changed, err, documents, want)
+			documents, err := l.Read()
+			if len(documents) != 1 || string(documents[0].Text) != want || (err == nil) != (failure == "") || !strings.Contains(fmt.Sprint(err), failure) {
+				t.Errorf("%v: %v, want %q", err, documents, want)
 			}
 			if took := time.Since(start); took != rests*restTime {
 				t.Errorf("it waits for %v", took)

@@ -173,7 +173,7 @@ func TestFollowRegistry(t *testing.T) {
 		if got := blobs.Load() - before; got != fetched {
 			t.Errorf("%d files were fetched, want %d", got, fetched)
 		}
-		documents, _, err := s.Read()
+		documents, err := s.Read()
 		if diff := cmp.Diff(want, textsOf(documents)); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
@@ -192,7 +192,7 @@ func TestFollowRegistry(t *testing.T) {
 	if ok, err := restored.Restore(); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if documents, _, _ := restored.Read(); !cmp.Equal(textsOf(documents), second) {
+	if documents, _ := restored.Read(); !cmp.Equal(textsOf(documents), second) {
 		t.Errorf("restored: %q", textsOf(documents))
 	}
 	// A digest is fetched once.
@@ -233,7 +233,7 @@ func TestRegistryFaults(t *testing.T) {
 	check := func(name, want string, ctx context.Context) {
 		t.Helper()
 		s.Fetch(ctx)
-		documents, _, err := s.Read()
+		documents, err := s.Read()
 		fails(t, name, err, fmt.Sprintf("fetch definition %q: ", target))
 		if fails(t, name, err, want); !cmp.Equal(textsOf(documents), good) {
 			t.Errorf("%s: the previous state became %q", name, textsOf(documents))
@@ -269,7 +269,7 @@ func TestRegistryFaults(t *testing.T) {
 	front.Start()
 	push(t, registry, good, target)
 	s.Fetch(t.Context())
-	if documents, _, err := s.Read(); err != nil || !cmp.Equal(textsOf(documents), good) {
+	if documents, err := s.Read(); err != nil || !cmp.Equal(textsOf(documents), good) {
 		t.Errorf("after the registry recovered: %v, %q", err, textsOf(documents))
 	}
 }

@@ -80,17 +80,11 @@ func newOnce(arg string, reader *Reader) *Remote {
 func (r *Remote) Name() string { return r.name }
 
 // Read implements [Source].
-func (r *Remote) Read() ([]Document, bool, error) {
+func (r *Remote) Read() ([]Document, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	changed := r.changed()
 	r.read = r.latest
-	return slices.Clone(r.read.documents), changed, r.err
-}
-
-// changed reports whether there are other documents than Read returned last.
-func (r *Remote) changed() bool {
-	return !slices.EqualFunc(r.latest.documents, r.read.documents, sameDocument)
+	return slices.Clone(r.read.documents), r.err
 }
 
 // Answered reports whether the last Fetch succeeded, or no other one will.
@@ -138,7 +132,7 @@ func (r *Remote) Fetch(ctx context.Context) bool {
 		return last == nil || last.Error() != err.Error()
 	}
 	r.latest = now
-	return last != nil || r.changed()
+	return last != nil || !slices.EqualFunc(r.latest.documents, r.read.documents, sameDocument)
 }
 
 // Hurry makes Poll fetch immediately.

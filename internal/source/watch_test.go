@@ -110,12 +110,6 @@ func TestDirectories(t *testing.T) {
 	}
 	_, err = Follow([]string{"https://:bad"}, Options{})
 	fails(t, "no host", err, "is not the address of a definition")
-	fixed := &Fixed{Label: "the example", Documents: []Document{{Name: "x"}}}
-	for _, first := range []bool{true, false} {
-		if documents, changed, err := fixed.Read(); len(documents) != 1 || changed != first || err != nil || fixed.Name() != "the example" {
-			t.Errorf("%v, %v, %v", documents, changed, err)
-		}
-	}
 }
 
 func TestPoll(t *testing.T) {

@@ -16,70 +16,75 @@ type Arguments struct {
 	Others bool // something else is judged, so the definitions of the project are not
 }
 
-// definitions returns the arguments, or the definitions of the project, which may be patterns, and those beside them.
-func (a Arguments) definitions() (judged, beside []string, patterns bool) {
+// part is some of the arguments, with the role of their files.
+type part struct {
+	role     Role
+	names    []string
+	patterns bool   // names may be patterns, because the project has them
+	label    string // for errors; empty for what the user has just typed
+}
+
+// parts returns the arguments, or the definitions of the project, and what is beside them.
+func (a Arguments) parts() []part {
+	definitions := "definitions of " + a.Project.Path
+	judged, beside := part{Judged, a.Judged, false, ""}, part{Beside, a.Project.Definitions, true, definitions}
 	if len(a.Judged) == 0 && !a.Others {
-		return a.Project.Definitions, nil, true
+		judged, beside = part{Judged, a.Project.Definitions, true, ""}, part{}
 	}
-	return a.Judged, a.Project.Definitions, false
+	return []part{
+		judged, beside,
+		{Registered, a.Project.Registered, true, "registered in " + a.Project.Path},
+		{Registered, a.Registered, false, "--registered"},
+	}
+}
+
+// explain says which part of the arguments an error is about.
+func (p part) explain(err error) error {
+	if err == nil || p.label == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", p.label, err)
 }
 
 // Read makes a snapshot of what the arguments of a command name. If one of them cannot be read, that is an error.
 func Read(ctx context.Context, reader *source.Reader, opts Options, args Arguments) (*Snapshot, error) {
-	judged, beside, patterns := args.definitions()
 	w := New(opts)
-	add := func(role Role, patterns bool, names []string) error {
-		reader.Patterns = patterns
-		reader.Manifests = opts.Manifests || role == Registered
-		documents, err := reader.Read(ctx, names...)
-		for _, d := range documents {
-			w.read.Files = append(w.read.Files, &File{Document: d, Role: role})
+	for _, p := range args.parts() {
+		reader.Patterns, reader.Manifests = p.patterns, opts.Manifests || p.role == Registered
+		documents, err := reader.Read(ctx, p.names...)
+		if err != nil {
+			return nil, p.explain(err)
 		}
-		return err
-	}
-	if err := add(Judged, patterns, judged); err != nil {
-		return nil, err
-	}
-	if err := add(Beside, true, beside); err != nil {
-		return nil, fmt.Errorf("definitions of %s: %w", args.Project.Path, err)
-	}
-	if err := add(Registered, true, args.Project.Registered); err != nil {
-		return nil, fmt.Errorf("registered in %s: %w", args.Project.Path, err)
-	}
-	if err := add(Registered, false, args.Registered); err != nil {
-		return nil, fmt.Errorf("--registered: %w", err)
+		for _, d := range documents {
+			w.read.Files = append(w.read.Files, &File{Document: d, Role: p.role})
+		}
 	}
 	w.parse()
 	return w.last, nil
 }
 
-// Follow returns a workspace of more sources and of what the arguments name. Files and directories are followed; the rest is read once, now.
-func Follow(ctx context.Context, reader *source.Reader, opts Options, args Arguments, more ...Source) (*Workspace, error) {
-	judged, beside, patterns := args.definitions()
-	sources := more
-	for _, some := range []struct {
-		role     Role
-		names    []string
-		patterns bool
-	}{
-		{Judged, judged, patterns}, {Beside, beside, true}, {Registered, args.Project.Registered, true}, {Registered, args.Registered, false},
-	} {
-		reader.Manifests = opts.Manifests || some.role == Registered
-		for _, name := range some.names {
-			if !source.IsLocal(name) {
-				documents, err := reader.Read(ctx, name)
+// Follow returns a workspace of sources, and of what the arguments name. Files and directories are followed; the rest is
+// read once, now.
+func Follow(
+	ctx context.Context, reader *source.Reader, opts Options, args Arguments, sources ...Source,
+) (*Workspace, error) {
+	for _, p := range args.parts() {
+		reader.Manifests = opts.Manifests || p.role == Registered
+		follow := source.Options{Patterns: p.patterns, Manifests: reader.Manifests, Hasty: opts.Hasty, Note: reader.Note}
+		for _, name := range p.names {
+			if source.IsLocal(name) {
+				found, err := source.Follow([]string{name}, follow)
 				if err != nil {
-					return nil, err
+					return nil, p.explain(err)
 				}
-				sources = append(sources, Source{&source.Fixed{Label: source.Shown(name), Documents: documents}, some.role})
+				sources = append(sources, Source{found[0], p.role})
 				continue
 			}
-			follow := source.Options{Patterns: some.patterns, Manifests: reader.Manifests, Hasty: opts.Hasty, Note: reader.Note}
-			found, err := source.Follow([]string{name}, follow)
+			documents, err := reader.Read(ctx, name)
 			if err != nil {
-				return nil, err
+				return nil, p.explain(err)
 			}
-			sources = append(sources, Source{found[0], some.role})
+			sources = append(sources, Source{&source.Fixed{Label: source.Shown(name), Documents: documents}, p.role})
 		}
 	}
 	return New(opts, sources...), nil

@@ -218,7 +218,7 @@ func (w *Workspace) Look() *Snapshot {
 	var group errgroup.Group
 	for i, s := range w.sources {
 		group.Go(func() error { // at the same time, because some wait until files are at rest
-			readings[i].documents, _, readings[i].err = s.Read()
+			readings[i].documents, readings[i].err = s.Read()
 			return nil
 		})
 	}
