@@ -123,7 +123,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 			return opts, err
 		}
 	}
-	if c.project, err = openProject(); err != nil {
+	if err := c.openProject(); err != nil {
 		return opts, err
 	}
 	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, u.String())

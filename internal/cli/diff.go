@@ -225,7 +225,7 @@ func (s *diffSide) directory() bool {
 // prevent the comparison. A path of OLD that does not exist at its git revision counts as no service, if that of NEW
 // does not exist there either.
 func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
-	if c.project, err = openProject(); err != nil {
+	if err := c.openProject(); err != nil {
 		return nil, nil, err
 	}
 	reader := c.reader()

@@ -74,10 +74,11 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	case f.updateBaseline && f.baseline == "":
 		return usageErrorf("--update-baseline goes with --baseline FILE")
 	}
-	var err error
-	if c.project, err = findProject(); err != nil {
+	project, err := findProject()
+	if err != nil {
 		return err
 	}
+	c.project = project
 	files, findings, args, err := c.lintProjects(args)
 	if err != nil {
 		return err
@@ -91,7 +92,8 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	}
 	summary := ""
 	if f.baseline != "" {
-		if findings, summary, err = c.applyBaseline(findings, f); err != nil {
+		findings, summary, err = c.applyBaseline(findings, f)
+		if err != nil {
 			return err
 		}
 	}

@@ -79,7 +79,8 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		return err
 	}
 	services = append(services, besides...)
-	if services, err = c.resolveAll(services, name, f.hostGiven); err != nil {
+	services, err = c.resolveAll(services, name, f.hostGiven)
+	if err != nil {
 		return err
 	}
 	var versions []signpost.Version
@@ -163,7 +164,7 @@ func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
 
 // registeredTogether reads and loads the sources, or else the definitions of the project, and what is registered besides.
 func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchFlags) (services, besides []*source.Service, err error) {
-	if c.project, err = openProject(); err != nil {
+	if err := c.openProject(); err != nil {
 		return nil, nil, err
 	}
 	if len(sources) == 0 && len(c.project.Definitions) == 0 {

@@ -32,8 +32,11 @@ func findProject() (workspace.Project, error) {
 // readProject reads the project file that a flag names, or none if path is empty.
 func readProject(path string) (workspace.Project, error) { return usable(workspace.ReadProject(path)) }
 
-// openProject returns the project of the working directory.
-func openProject() (workspace.Project, error) { return usable(findProject()) }
+// openProject makes the command obey the project of the working directory.
+func (c *CLI) openProject() (err error) {
+	c.project, err = usable(findProject())
+	return err
+}
 
 // usable makes findings of a project file an error: nothing is done with half of what it says.
 func usable(p workspace.Project, err error) (workspace.Project, error) {

@@ -39,10 +39,11 @@ Push reads credentials from the Docker configuration and its credential helpers,
 }
 
 func (c *CLI) push(ctx context.Context, args []string, target, project string, strict bool) error {
-	var err error
-	if c.project, err = readProject(project); err != nil {
+	obeyed, err := readProject(project)
+	if err != nil {
 		return err
 	}
+	c.project = obeyed
 	if len(args)+len(c.project.Definitions) == 0 {
 		return usageErrorf("no source: name what to push before %q", target)
 	}

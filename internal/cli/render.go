@@ -155,7 +155,7 @@ func (c *CLI) render(ctx context.Context, path string, hosts []string, f renderF
 
 // compile reads definitions and returns them with their templates, by version. If any has errors, it prints all findings.
 func (c *CLI) compile(ctx context.Context, args []string, f renderFlags) (files []*definition.File, all []map[string]*signpost.Template, err error) {
-	if c.project, err = openProject(); err != nil {
+	if err := c.openProject(); err != nil {
 		return nil, nil, err
 	}
 	opts := workspace.Options{Definition: definition.Options{Features: f.features}}

@@ -188,8 +188,7 @@ func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, 
 // studioWorkspace returns what the page shows: the arguments that are not addresses, or else the definitions of the
 // project, or else the built-in example.
 func (c *CLI) studioWorkspace(ctx context.Context, args, paths, registered []string) (*workspace.Workspace, error) {
-	var err error
-	if c.project, err = openProject(); err != nil {
+	if err := c.openProject(); err != nil {
 		return nil, err
 	}
 	var more []workspace.Source

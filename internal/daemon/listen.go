@@ -77,7 +77,9 @@ func (d *Daemon) Start() error {
 // proveWire compares the responses of package wire with those of net/http: with a manifest, HEAD, 304 and an error, and
 // over HTTP/1.0, which closes the connection.
 func proveWire() error {
-	template, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{URL: "https://{{host}}/v1", Name: "Proof", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON}))
+	template, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{
+		URL: "https://{{host}}/v1", Name: "Proof", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
+	}))
 	if err != nil {
 		return err
 	}
@@ -106,11 +108,13 @@ func Listen(address string, max int) (*wire.Listener, error) {
 func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
 	switch {
 	case d.Config.Certificate.Cert != "":
-		if d.certificate, err = newCertificate(d.Config.Certificate, d.Config.Log, d.metrics); err == nil {
+		d.certificate, err = newCertificate(d.Config.Certificate, d.Config.Log, d.metrics)
+		if err == nil {
 			config = &tls.Config{GetCertificate: d.certificate.get, MinVersion: tls.VersionTLS12}
 		}
 	case len(d.Config.ACME.Domains) > 0:
-		if d.acme, err = newACME(d.Config.ACME, d.Config.Version, d.Config.Log, d.metrics); err == nil {
+		d.acme, err = newACME(d.Config.ACME, d.Config.Version, d.Config.Log, d.metrics)
+		if err == nil {
 			protocols := d.acme.TLSConfig().NextProtos // with that of challenges
 			config = &tls.Config{GetCertificate: d.acme.GetCertificate, MinVersion: tls.VersionTLS12, NextProtos: protocols}
 		}
@@ -139,8 +143,10 @@ func (d *Daemon) serve(address string, max int, handler http.Handler, config *tl
 		WriteTimeout:      d.Config.timeouts.write,
 		IdleTimeout:       cmp.Or(d.Config.IdleTimeout, -1), // zero would mean ReadTimeout
 		MaxHeaderBytes:    maxHeader,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.Config.timeouts.writeByte},
-		ErrorLog:          ErrorLog(d.Config.Log),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.Config.timeouts.writeByte,
+		},
+		ErrorLog: ErrorLog(d.Config.Log),
 
 		// net/http answers OPTIONS * itself, and keeps a connection on which it cannot tell where the request ends.
 		DisableGeneralOptionsHandler: true,

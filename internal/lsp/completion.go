@@ -201,5 +201,6 @@ func extras(n *tree.Node) []string {
 }
 
 func explainExtra(name string) string {
-	return fmt.Sprintf("Beyond the specification. It is carried into the manifest as `%s`, with its value untouched.", strings.TrimPrefix(name, signpost.Beyond))
+	return fmt.Sprintf("Beyond the specification. It is carried into the manifest as `%s`, with its value untouched.",
+		strings.TrimPrefix(name, signpost.Beyond))
 }

@@ -21,7 +21,8 @@ func (s *server) hover(doc *document, in placeParams) (any, error) {
 			return newHover(doc.span(from, to), explainFinding(f)), nil
 		}
 	}
-	if doc = doc.parsed(); doc == nil {
+	doc = doc.parsed()
+	if doc == nil {
 		return nil, nil
 	}
 	at := placeAt(doc.tree().Root, nil, doc.offset(in.Position), nil)

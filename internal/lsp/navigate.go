@@ -20,7 +20,10 @@ type symbol struct {
 }
 
 // kindOf is what messages call the names that can be symbols.
-var kindOf = map[fields.Names]string{fields.Modifiers: "modifier", fields.Features: "feature", fields.ContextKeys: "context key", fields.Extras: "beyond the specification"}
+var kindOf = map[fields.Names]string{
+	fields.Modifiers: "modifier", fields.Features: "feature", fields.ContextKeys: "context key",
+	fields.Extras: "beyond the specification",
+}
 
 // symbols returns the names of a definition.
 func symbols(root *tree.Node) []*symbol {

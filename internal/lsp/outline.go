@@ -10,7 +10,8 @@ import (
 // keys. While the text does not parse, it is that of the last text that did.
 func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 	out := []documentSymbol{}
-	if doc = doc.parsed(); doc == nil {
+	doc = doc.parsed()
+	if doc == nil {
 		return out, nil
 	}
 	kinds := map[string]int{"modifiers": symbolField, "features": symbolModule, "context_keys": symbolKey}

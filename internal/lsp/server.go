@@ -136,8 +136,8 @@ func (s *server) handle(req *jsonrpc2.Request) {
 
 // send writes a message to the editor.
 func (s *server) send(message any) {
-	err := jsonrpc2.VSCodeObjectCodec{}.WriteObject(s.out, message)
-	if err = errors.Join(err, s.out.Flush()); err != nil {
+	err := errors.Join(jsonrpc2.VSCodeObjectCodec{}.WriteObject(s.out, message), s.out.Flush())
+	if err != nil {
 		s.opts.Log.Warn("message not sent", "error", err)
 	}
 }

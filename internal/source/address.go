@@ -47,8 +47,8 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 func fetchAddress(address string, opts Options) fetchFunc {
 	sender := &http.Client{Transport: opts.Transport, Timeout: addressTimeout, CheckRedirect: safeRedirect}
 	return func(ctx context.Context, before state) (state, error) {
-		now, open, err := getAddress(ctx, sender, address, before, opts)
-		if err != nil || !open || slices.EqualFunc(now.documents, before.documents, sameDocument) {
+		now, unended, err := getAddress(ctx, sender, address, before, opts)
+		if err != nil || !unended || slices.EqualFunc(now.documents, before.documents, sameDocument) {
 			return now, err
 		}
 		again, _, err := getAddress(ctx, sender, address, before, opts)
@@ -63,9 +63,9 @@ func fetchAddress(address string, opts Options) fetchFunc {
 	}
 }
 
-// getAddress sends one request. open reports whether the end of the connection was the end of the response, so that nobody
+// getAddress sends one request. unended reports whether the end of the connection was the end of the response, so that nobody
 // can tell whether all of it has arrived.
-func getAddress(ctx context.Context, sender *http.Client, address string, before state, opts Options) (now state, open bool, err error) {
+func getAddress(ctx context.Context, sender *http.Client, address string, before state, opts Options) (now state, unended bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return state{}, false, err
@@ -92,9 +92,9 @@ func getAddress(ctx context.Context, sender *http.Client, address string, before
 	case err != nil:
 		return state{}, false, explain(err)
 	}
-	open = res.ProtoMajor == 1 && res.ContentLength < 0 && len(res.TransferEncoding) == 0 && !res.Uncompressed
+	unended = res.ProtoMajor == 1 && res.ContentLength < 0 && len(res.TransferEncoding) == 0 && !res.Uncompressed
 	document := Document{Name: Shown(address), Text: text, Sum: digest.FromBytes(text)}
-	return state{[]Document{document}, res.Header.Get("ETag")}, open, nil
+	return state{[]Document{document}, res.Header.Get("ETag")}, unended, nil
 }
 
 // explain says what a failed request means to whoever operates the server. It leaves out the address: whoever reports

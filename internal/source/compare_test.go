@@ -41,7 +41,7 @@ func TestCompare(t *testing.T) {
 				if _, ok := files[name]; !ok {
 					t.Fatalf("no file %s", name)
 				}
-				s := NewService(files[name])
+				s := newService(files[name])
 				s.Load(nil)
 				services = append(services, s)
 			}
@@ -86,7 +86,7 @@ func runCompare(out *strings.Builder, command string, load func(string) []*Servi
 
 // TestServeFor checks what a service is resolved for, and features that only some services have.
 func TestServeFor(t *testing.T) {
-	s := NewService(Document{Name: "feeds.yaml", Text: expandEndpoints([]byte("features: {kids: {context_obj: [{key: profile, type: ctx}]}}\nversions: {v1: {endpoints: {F(https://{{host}}/v1/media)}}}\n"))})
+	s := newService(Document{Name: "feeds.yaml", Text: expandEndpoints([]byte("features: {kids: {context_obj: [{key: profile, type: ctx}]}}\nversions: {v1: {endpoints: {F(https://{{host}}/v1/media)}}}\n"))})
 	for _, test := range []struct {
 		features []string
 		keys     int
@@ -102,3 +102,5 @@ func TestServeFor(t *testing.T) {
 		}
 	}
 }
+
+func newService(d Document) *Service { return ServiceOf(d, d.Parse()) }

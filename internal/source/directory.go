@@ -103,7 +103,8 @@ func walk(name string, limit int) (files []file, directories []string, err error
 			if skipped(e.Name()) {
 				continue
 			}
-			if f.info, err = os.Stat(f.name); os.IsNotExist(err) {
+			f.info, err = os.Stat(f.name)
+			if os.IsNotExist(err) {
 				continue // removed since the directory was listed, or a dangling link
 			}
 			switch {
@@ -207,12 +208,17 @@ func (r *Reader) readFiles(name string) ([]Document, error) {
 	return documents, nil
 }
 
+// meant reports whether a document found in a directory is a definition, or a manifest if those count.
+func (d Document) meant(manifests bool) bool {
+	return definition.IsDefinition(d.Name, d.Text) || manifests && isManifest(d.Text)
+}
+
 // keepDefinitions drops documents that are not definitions, unless they were named by themselves, with one note about all
 // of them.
 func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 	var others []string
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		if d.named || definition.IsDefinition(d.Name, d.Text) || r.Manifests && isManifest(d.Text) {
+		if d.named || d.meant(r.Manifests) {
 			return false
 		}
 		others = append(others, d.Name)

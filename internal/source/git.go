@@ -45,7 +45,8 @@ func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, err
 	if err != nil || len(entries) == 1 && entries[0].path == "" {
 		return documents, err
 	}
-	if documents, err = r.keepDefinitions(documents); err != nil {
+	documents, err = r.keepDefinitions(documents)
+	if err != nil {
 		return nil, readError(name, err)
 	}
 	return documents, nil
@@ -187,7 +188,8 @@ func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
 	default:
 		here, _ := filepath.Abs(".")
 		full, _ := filepath.Abs(new)
-		if below, err = filepath.Rel(here, full); err != nil {
+		below, err = filepath.Rel(here, full)
+		if err != nil {
 			return err
 		}
 		below = "./" + filepath.ToSlash(below)

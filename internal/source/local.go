@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/opencontainers/go-digest"
-
-	"signpost/definition"
 )
 
 const (
@@ -96,7 +94,7 @@ func (l *local) Read() ([]Document, error) {
 		switch {
 		case ok:
 			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
-			now.other = !f.named && !l.means(now.document) && (!before || known.other)
+			now.other = !f.named && !now.document.meant(l.manifests) && (!before || known.other)
 			if now.other && !before {
 				l.note(skippedNote(f.name))
 			}
@@ -122,11 +120,6 @@ func (l *local) Read() ([]Document, error) {
 	}
 	l.files, l.documents = files, documents
 	return slices.Clone(documents), errors.Join(failures...)
-}
-
-// means reports whether a file found in a directory is meant.
-func (l *local) means(d Document) bool {
-	return definition.IsDefinition(d.Name, d.Text) || l.manifests && isManifest(d.Text)
 }
 
 // readAtRest reads files once each has been unchanged for a while, and returns them and the errors by name. It waits for

@@ -70,7 +70,7 @@ func TestReadAddress(t *testing.T) {
 	if err != nil || strings.Contains(d.Name, "s3cr3t") || d.Path != "endpoints-manifest" || !d.Manifest() || d.ID() != d.Name || d.Address.Path != "/v1/endpoints-manifest" {
 		t.Errorf("%+v, %v", d, err)
 	}
-	s := NewService(d)
+	s := newService(d)
 	if s.Load([]string{"geo-restriction"}); len(s.Versions[0].Manifest.Endpoints[0].ContextObj) > 0 {
 		t.Errorf("a feature was added to a manifest that was served without it: %+v", s.Versions)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Service is the content of a document in the form that signpost/diff and signpost/match take. Its fields are
-// empty until [NewService] has parsed the document and Load has applied the features.
+// empty until Load has applied the features.
 type Service struct {
 	Name    string
 	File    *definition.File
@@ -28,9 +28,6 @@ type Service struct {
 
 	features []string // as given to Load
 }
-
-// NewService parses a document.
-func NewService(d Document) *Service { return ServiceOf(d, d.Parse()) }
 
 // ServiceOf returns the content of a document that has been parsed.
 func ServiceOf(d Document, file *definition.File) *Service {
