@@ -177,14 +177,20 @@ func dotSegment(path string) string {
 	return ""
 }
 
-var anyName = regexp.MustCompile(`\{\{([^{}]*)\}\}`)
+var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+
+// ReplacePlaceholders replaces each placeholder in a URL, or in a part of one, with what replace returns for its name.
+// {{host}} is one of them.
+func ReplacePlaceholders(url string, replace func(name string) string) string {
+	return placeholder.ReplaceAllStringFunc(url, func(found string) string { return replace(found[2 : len(found)-2]) })
+}
 
 // placeholders returns the names of the placeholders in a URL or part of one, in order and without duplicates. {{host}} is
 // not included.
 func placeholders(url string) []string {
 	var names []string
-	for _, found := range anyName.FindAllStringSubmatch(url, -1) {
-		if name := found[1]; name != "host" && !slices.Contains(names, name) {
+	for _, found := range placeholder.FindAllString(url, -1) {
+		if name := found[2 : len(found)-2]; name != "host" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -47,7 +47,7 @@ func (u URL) check() *urlError {
 	}
 
 	// From here on, check the parts with a plain letter in place of each placeholder.
-	plain := CutURL(replacePlaceholders(raw, "x"))
+	plain := CutURL(replaceValid(raw, "x"))
 	if strings.ContainsAny(plain.raw, "{}") {
 		return malformedPlaceholder(raw)
 	}
@@ -136,26 +136,18 @@ func validName(name string) bool {
 		(name == "host" || !strings.EqualFold(name, "host"))
 }
 
-// replacePlaceholders replaces every placeholder. Those that are malformed keep their braces.
-func replacePlaceholders(url, with string) string {
-	var out strings.Builder
-	for {
-		before, after, ok := strings.Cut(url, "}}")
-		if !ok {
-			out.WriteString(url)
-			return out.String()
+// replaceValid replaces every placeholder that has a valid name.
+func replaceValid(url, with string) string {
+	return ReplacePlaceholders(url, func(name string) string {
+		if validName(name) {
+			return with
 		}
-		if i := strings.LastIndex(before, "{{"); i >= 0 && validName(before[i+2:]) {
-			out.WriteString(before[:i] + with)
-		} else {
-			out.WriteString(before + "}}")
-		}
-		url = after
-	}
+		return "{{" + name + "}}"
+	})
 }
 
 func malformedPlaceholder(url string) *urlError {
-	rest := replacePlaceholders(url, " ")
+	rest := replaceValid(url, " ")
 	found, hint := rest[strings.IndexAny(rest, "{}"):][:1], "a placeholder is a name in two pairs of braces, such as {{series_id}}"
 	if meant := anyPlaceholder.FindString(rest); meant != "" {
 		found = meant

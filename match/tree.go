@@ -37,23 +37,14 @@ type segment []string
 
 // segments splits the part of an endpoint's URL after its origin. {{host}} is literal text.
 func segments(rest string) []segment {
-	var general strings.Builder // with anyValue in place of every placeholder
-	for {
-		text, after, found := strings.Cut(rest, "{{")
-		name, next, closed := strings.Cut(after, "}}")
-		if !found || !closed {
-			general.WriteString(rest)
-			break
-		}
-		value := anyValue
+	general := signpost.ReplacePlaceholders(rest, func(name string) string {
 		if name == "host" {
-			value = signpost.HostPlaceholder
+			return signpost.HostPlaceholder
 		}
-		general.WriteString(text + value)
-		rest = next
-	}
+		return anyValue
+	})
 	var all []segment
-	for _, word := range split(general.String()) {
+	for _, word := range split(general) {
 		all = append(all, strings.Split(word, anyValue))
 	}
 	return all
