@@ -4,6 +4,11 @@
 type VNode = { tag: string, key: any, props: Record<string, any>, children: VNode[], text: string, deps: unknown[] | null,
   make: (() => Child[]) | null };
 
+/** Props are the attributes, properties and listeners of an element. */
+type Listener = (event: any) => unknown;
+type Props = { [name: string]: any, created?: (node: any) => unknown, onclick?: Listener, oninput?: Listener,
+  onchange?: Listener, onkeydown?: Listener, onsubmit?: Listener, ontoggle?: Listener, onclose?: Listener };
+
 /** Child can stand inside an element. */
 type Child = VNode | string | number | null | undefined | false | any[];
 

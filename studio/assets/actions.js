@@ -5,17 +5,15 @@ import { read } from "./feed.js";
 import { parseJSON } from "./json.js";
 import { endpointID, go, own, settle } from "./route.js";
 import {
-  bind, contextSet, current, defaultOf, destination, endpointsOf, filled, paramsOf, sendOf, sendTo, signature, source, typedFor, valueOf,
+  bind, contextSet, current, defaultOf, destination, endpointsOf, filled, paramsOf, sendOf, sendTo, signature, source,
+  typedFor, valueOf,
 } from "./select.js";
 import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
 import { after, change, state } from "./store.js";
 import { refresh } from "./sync.js";
 
-/**
- * attempt runs an action, once at a time, and keeps a failure for the place that shows it.
- * @param {string} place
- * @param {() => Promise<void>} action
- */
+/** attempt runs an action, once at a time, and keeps a failure for the place that shows it.
+ * @param {string} place @param {() => Promise<void>} action */
 async function attempt(place, action) {
   if (state.busy[place]) return;
   change((state) => {
@@ -84,7 +82,8 @@ function autoSend() {
   const sample = sendOf(at.source) === "sample";
   if (!sample && !state.sentTo[at.id + destination(at)] || sendOf(at.source) === "origin" && !sendTo()) return;
   const draft = currentDraft(); // otherwise the next one sends
-  if (!draft || draft.owner || draft.problems.some((p) => !p.context) || anyBad() || (!sample && draft.problems.length)) return;
+  if (!draft || draft.owner || draft.problems.some((p) => !p.context) || anyBad()
+    || (!sample && draft.problems.length)) return;
   if (state.answers[at.id]?.[0]?.sent.signature === signature(at) || state.pending?.signature === signature(at)) return;
   send({ without: sample, quiet: true });
 }
@@ -93,12 +92,9 @@ const anyBad = () => Object.values(state.bad).some(Boolean);
 
 // Typing
 
-/**
- * type keeps what was typed into a placeholder or a control.
- * @param {"params" | "modifiers"} kind
- * @param {string} name
- * @param {string | undefined} text undefined is the default again
- */
+/** type keeps what was typed into a placeholder or a control.
+ * @param {"params" | "modifiers"} kind @param {string} name
+ * @param {string | undefined} text undefined is the default again */
 export function type(kind, name, text) {
   const at = current();
   if (!at) return;
@@ -111,12 +107,8 @@ export function type(kind, name, text) {
   settle();
 }
 
-/**
- * typeContext keeps a context value, for the place that requests go to.
- * @param {string} key
- * @param {Partial<ContextValue>} value
- * @param {string} to
- */
+/** typeContext keeps a context value, for the place that requests go to.
+ * @param {string} key @param {Partial<ContextValue>} value @param {string} to */
 export function typeContext(key, value, to) {
   change((state) => {
     const { values } = contextSet();
@@ -137,16 +129,15 @@ const maxLabelled = 2;
 const clickPause = 500;
 let lastSend = { at: 0, signature: "" };
 
-/**
- * send sends the request. A double click is one click.
- * @param {{ without?: boolean, quiet?: boolean, follow?: string }} [options] without: although required context keys are
- *   missing; follow: a redirect on the same host
- */
+/** send sends the request. A double click is one click.
+ * @param {{ without?: boolean, quiet?: boolean, follow?: string }} [options]
+ * without: although required context keys are missing; follow: a redirect on the same host */
 export async function send({ without = false, quiet = false, follow = "" } = {}) {
   const at = current();
   if (!at || state.connection === "lost") return;
   const sent = sentNow(at);
-  if (!quiet && !follow && sent.signature === lastSend.signature && performance.now() - lastSend.at < clickPause) return;
+  if (!quiet && !follow && sent.signature === lastSend.signature
+    && performance.now() - lastSend.at < clickPause) return;
   if (state.pending) {
     if (!quiet) return;
     state.pending.controller.abort(); // what is on its way is the response to something else
@@ -166,7 +157,8 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
     if (!quiet) state.open.answer = true; // where there is room for one pane
   });
   try {
-    const response = await call("/api/send", { ...filled(at), without, follow }, { timeout: remoteTimeout, signal: controller.signal });
+    const response = await call("/api/send", { ...filled(at), without, follow },
+      { timeout: remoteTimeout, signal: controller.signal });
     keep(sent, response, null);
     if (!quiet) announce(`Response: ${response.status} ${response.status_text}`);
     change((state) => { state.attention = false; });
@@ -188,11 +180,8 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
   }
 }
 
-/**
- * sentNow records what is sent, by which the response is judged when it arrives.
- * @param {Current} at
- * @returns {Sent}
- */
+/** sentNow records what is sent, by which the response is judged when it arrives.
+ * @param {Current} at @returns {Sent} */
 function sentNow(at) {
   const typed = typedFor(at);
   const limit = Number(filled(at).modifiers.limit || NaN);
@@ -211,9 +200,11 @@ export function cancel() {
 
 /** @param {Sent} sent @param {FeedResponse | null} response @param {Failure | null} failure */
 function keep(sent, response, failure) {
-  const json = response && response.body !== "" ? parseJSON(response.body, response.truncated || response.incomplete) : null;
+  const json = response && response.body !== "" ? parseJSON(response.body, response.truncated || response.incomplete)
+    : null;
   const cards = json && read(json.root);
-  const result = !response ? "failed" : response.status !== 200 || !cards ? String(response.status) : entries(cards.total);
+  const result = !response ? "failed" : response.status !== 200
+    || !cards ? String(response.status) : entries(cards.total);
   /** @type {Answer} */
   const answer = {
     id: ++answersKept, at: Date.now(), sent, response, failure, json, cards,
@@ -239,7 +230,8 @@ function forget(state, newest) {
     bytes += answer.response?.bytes ?? 0;
     if (bytes <= maxKept || answer === newest) kept.add(answer);
   }
-  for (const [id, answers] of Object.entries(state.answers)) state.answers[id] = answers.filter((answer) => kept.has(answer));
+  for (const [id, answers] of Object.entries(state.answers)) state.answers[id] = answers.filter((answer) =>
+    kept.has(answer));
 }
 
 /** pickedAgain returns the entry that was picked, if a new response has it too. @param {Answer} answer */
@@ -262,12 +254,9 @@ export function focusField(name) {
 
 // Going elsewhere
 
-/**
- * open shows an endpoint, with the placeholders and controls that a feed of it has.
- * @param {{ source: string, version: string, key: string }} place
- * @param {string} [feed]
- * @param {Typed} [typed] instead of a feed
- */
+/** open shows an endpoint, with the placeholders and controls that a feed of it has.
+ * @param {{ source: string, version: string, key: string }} place @param {string} [feed]
+ * @param {Typed} [typed] instead of a feed */
 export function open({ source, version, key }, feed, typed) {
   const target = { source, version, endpoint: key };
   const id = endpointID(target);
@@ -307,7 +296,8 @@ export async function setHost(host) {
   announce(`The host is ${state.server.host}.`);
 }
 
-/** flipFeature flips a switch, also before the server has answered to the last one. @param {Source} s @param {string} name */
+/** flipFeature flips a switch, also before the server has answered to the last one.
+ * @param {Source} s @param {string} name */
 export async function flipFeature(s, name) {
   const on = state.route.features[s.id] ?? s.features.filter((f) => f.enabled).map((f) => f.name);
   const features = s.features.map((f) => f.name).filter((f) => on.includes(f) !== (f === name));
@@ -318,7 +308,8 @@ export async function flipFeature(s, name) {
   const now = at?.endpoint.context.map((item) => item.key) ?? [];
   change((state) => {
     state.arrived = at && {
-      feature: name, id: at.id, added: now.filter((key) => !before.includes(key)), removed: before.filter((key) => !now.includes(key)),
+      feature: name, id: at.id, added: now.filter((key) => !before.includes(key)),
+      removed: before.filter((key) => !now.includes(key)),
     };
   });
 }
@@ -329,7 +320,8 @@ export function setOrigin(text) {
   const fine = /^https?:\/\/[^/?#@\s]+$/i.test(origin) && URL.canParse(origin);
   change((state) => {
     state.failures.deployment = fine || origin === "" ? null
-      : { detail: `“${origin}” is not an origin.`, hint: "Enter scheme, host and port of a server, such as your own on this machine." };
+      : { detail: `“${origin}” is not an origin.`,
+        hint: "Enter scheme, host and port of a server, such as your own on this machine." };
     if (fine || origin === "") state.sendTo = fine ? new URL(origin).origin : "";
   });
 }
@@ -359,9 +351,10 @@ export const update = (id) => attempt("source:" + id, async () => {
 /** changesIn says what an update found. @param {Change[]} changes */
 export function changesIn(changes) {
   const breaking = changes.filter((c) => c.level === "breaking").length;
+  const others = changes.length - breaking;
   if (changes.length === 0) return "nothing has changed";
-  return breaking ? `${count(breaking, "breaking change")}${changes.length > breaking ? `, ${changes.length - breaking} other` : ""}`
-    : count(changes.length, "change");
+  if (breaking === 0) return count(changes.length, "change");
+  return count(breaking, "breaking change") + (others > 0 ? `, ${others} other` : "");
 }
 
 /** @param {string} id */
@@ -382,11 +375,8 @@ export const accept = (id) => attempt("changes", async () => {
   announce("Accepted. From now on, changes are compared with this state.");
 });
 
-/**
- * applyFix writes the fix of a problem into the file, which the page then follows.
- * @param {string} id
- * @param {Finding} f
- */
+/** applyFix writes the fix of a problem into the file, which the page then follows.
+ * @param {string} id @param {Finding} f */
 export const applyFix = (id, f) => attempt("fix", async () => {
   await call("/api/fix", { source: id, rule: f.rule, line: f.line, column: f.column });
   announce(`Applied: ${f.fix?.message}.`);
@@ -403,15 +393,9 @@ export const start = (id) => attempt("fix", async () => {
 /** What is on its way, by the place in the state that it is for. @type {Record<string, string>} */
 const asked = {};
 
-/**
- * load asks for what a view shows, unless that is there or on its way, and returns it if it is there.
- * @template {"changes" | "text" | "matches"} Place
- * @param {Place} place
- * @param {unknown[]} wish
- * @param {string} path
- * @param {unknown} [body]
- * @returns {State[Place]}
- */
+/** load asks for what a view shows, unless that is there or on its way, and returns it if it is there.
+ * @template {"changes" | "text" | "matches"} Place @param {Place} place @param {unknown[]} wish @param {string} path
+ * @param {unknown} [body] @returns {State[Place]} */
 function load(place, wish, path, body) {
   const there = /** @type {State[Place]} */ (state[place]);
   const signature = JSON.stringify([wish, state.server.instance, state.server.rev, state.server.deployment]);
@@ -429,7 +413,8 @@ function load(place, wish, path, body) {
 /** loadChanges compares with the base that was chosen. @param {string} id */
 export function loadChanges(id) {
   const { base, of, version } = state.route;
-  return base === "git" && !of ? null : load("changes", [id, base, of, version], "/api/changes", { source: id, version, base, of });
+  return base === "git" && !of ? null
+    : load("changes", [id, base, of, version], "/api/changes", { source: id, version, base, of });
 }
 
 /** loadText gets the text of a source for its findings. @param {string} id */
@@ -441,12 +426,9 @@ export function loadMatches() {
   if (feeds.length > 0) load("matches", [feeds, source], "/api/match", { source, feeds });
 }
 
-/**
- * valuesFor returns what was filled in for each endpoint of a version. A context value is for the place that it was entered for, as it
- * is when a request is sent.
- * @param {Source} s
- * @param {string} name
- */
+/** valuesFor returns what was filled in for each endpoint of a version. A context value is for the place that it was
+ * entered for, as it is when a request is sent.
+ * @param {Source} s @param {string} name */
 function valuesFor(s, name) {
   const all = {};
   for (const at of endpointsOf([s])) {
@@ -462,11 +444,13 @@ export async function runCheck(s, version) {
   state.check?.controller?.abort();
   const controller = new AbortController();
   /** @type {CheckRun} */
-  const run = { source: s.id, version, results: [], done: 0, total: 0, running: true, ok: false, failure: null, controller };
+  const run = { source: s.id, version, results: [], done: 0, total: 0, running: true, ok: false, failure: null,
+    controller };
   change((state) => { state.check = run; });
   try {
     await lines("/api/check", {
-      source: s.id, version, send: sendOf(s), to: sendTo(), endpoints: valuesFor(s, version), links: state.checking.follow,
+      source: s.id, version, send: sendOf(s), to: sendTo(), endpoints: valuesFor(s, version),
+      links: state.checking.follow,
       schema: state.checking.schema,
     }, controller.signal, (line) => change((state) => {
       if (line.result) run.results.push(line.result);

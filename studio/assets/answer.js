@@ -11,14 +11,16 @@ import { destination, placeOf, sendOf, sendTo, signature, typedFor } from "./sel
 import { call } from "./server.js";
 import { after, change, state } from "./store.js";
 
-const tabNames = /** @type {Record<string, string>} */ ({ cards: "Cards", text: "Text", headers: "Headers", diff: "Difference" });
+const tabNames = /** @type {Record<string, string>} */ ({ cards: "Cards", text: "Text", headers: "Headers",
+  diff: "Difference" });
 
 /** answerPane is the pane of the answer. @param {Current} at */
 export function answerPane(at) {
   const answers = state.answers[at.id] ?? [];
   const latest = answers.find((other) => other.id === state.past) ?? answers[0];
   // What failed may work now.
-  const answer = latest?.failure && latest.sent.signature !== signature(at) && latest.id !== state.past ? undefined : latest;
+  const answer = latest?.failure && latest.sent.signature !== signature(at)
+    && latest.id !== state.past ? undefined : latest;
   const pending = state.pending?.id === at.id;
   const before = answer && answers.slice(answers.indexOf(answer) + 1).find((other) => other.response);
   const tabs = answer?.response ? ["cards", "text", "headers", ...(before ? ["diff"] : [])] : [];
@@ -29,14 +31,17 @@ export function answerPane(at) {
       h("p", { class: "facts", id: "answer-facts", role: "status" },
         pending ? waiting(at) : facts(at, answer)),
       h("div", { class: "row tab-row" },
-        tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Show the answer as", onkeydown: moveTab(tabs, tab) },
+        tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Show the answer as",
+          onkeydown: moveTab(tabs, tab) },
           tabs.map((name) => button({
-            key: name, role: "tab", id: "tab-" + name, "aria-selected": String(name === tab), "aria-controls": "tab-panel",
+            key: name, role: "tab", id: "tab-" + name, "aria-selected": String(name === tab),
+            "aria-controls": "tab-panel",
             tabindex: name === tab ? "0" : "-1", onclick: () => go({ tab: name }, { replace: true }),
           }, tabNames[name]))),
         answer && past(answers, answer))),
     missing(at),
-    answer ? body(at, answer, before, tab, pending) : h("div", { class: "blank", id: "answer-blank" }, pending ? "" : hint(at)));
+    answer ? body(at, answer, before, tab, pending)
+      : h("div", { class: "blank", id: "answer-blank" }, pending ? "" : hint(at)));
 }
 
 /** waiting says for whom, how long already, and for how long at most. @param {Current} at */
@@ -61,15 +66,13 @@ const hint = (at) => {
   return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does."), otherPort(at)];
 };
 
-/**
- * otherPort offers to send requests to the port that the manifest came from. {{host}} carries no port, so the feeds of a service on
- * this machine are not where the manifest says.
- * @param {Current} at
- * @returns {Child}
- */
+/** otherPort offers to send requests to the port that the manifest came from. {{host}} carries no port, so the feeds
+ * of a service on this machine are not where the manifest says.
+ * @param {Current} at @returns {Child} */
 function otherPort(at) {
   const { source: s, endpoint: e } = at;
-  if (s.kind !== "address" || e.foreign || sendOf(s) !== "published" || !URL.canParse(s.id) || !URL.canParse(e.origin)) return null;
+  if (s.kind !== "address" || e.foreign || sendOf(s) !== "published" || !URL.canParse(s.id)
+    || !URL.canParse(e.origin)) return null;
   const from = new URL(s.id);
   if (from.port === "" || from.origin === new URL(e.origin).origin) return null;
   const choose = () => {
@@ -84,7 +87,8 @@ function otherPort(at) {
 const useSample = (at) => sendOf(at.source) !== "sample"
   && button({ id: "use-sample", onclick: () => go({ send: "sample" }, { replace: true }) }, "Use sample data");
 
-/** missing offers to send a request without a required key. The key itself says that it is missing. @param {Current} at @returns {Child} */
+/** missing offers to send a request without a required key. The key itself says that it is missing.
+ * @param {Current} at @returns {Child} */
 function missing(at) {
   const draft = currentDraft();
   if (!draft || draft.owner || sendOf(at.source) === "sample") return null;
@@ -106,7 +110,8 @@ function facts(at, answer) {
   const cut = answer.json?.cut ? "the first " : "";
   const limited = !cut && cards && sent.limit !== null && cards.total === sent.limit ? ", as the limit says" : "";
   return [
-    badge(response.status, kind), h("span", {}, response.status_text), response.incomplete && badge("incomplete", "bad"),
+    badge(response.status, kind), h("span", {}, response.status_text),
+    response.incomplete && badge("incomplete", "bad"),
     response.truncated && badge("cut", "notable"), old,
     cards && h("span", {}, `${cut}${entries(cards.total)}${limited}`),
     response.status < 300 && !response.declared && h("span", { class: "bad" }, "not as declared"),
@@ -120,14 +125,8 @@ function size(bytes) {
   return bytes < 1 << 20 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / (1 << 20)).toFixed(1)} MiB`;
 }
 
-/**
- * @param {Current} at
- * @param {Answer} answer
- * @param {Answer | undefined} before
- * @param {string} tab
- * @param {boolean} pending
- * @returns {Child}
- */
+/** @param {Current} at @param {Answer} answer @param {Answer | undefined} before @param {string} tab
+ * @param {boolean} pending @returns {Child} */
 function body(at, answer, before, tab, pending) {
   const { response } = answer;
   const notes = response?.notes ?? [];
@@ -137,7 +136,8 @@ function body(at, answer, before, tab, pending) {
     response?.follow && answer.sent.signature === signature(at) && h("p", {},
       button({ id: "follow", onclick: () => send({ follow: response.follow }) }, "Follow it on the same host")),
     response && complaints(answer),
-    response && h("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": "tab-" + tab, key: "panel-" + tab, tabindex: "0" },
+    response && h("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": "tab-" + tab, key: "panel-" + tab,
+      tabindex: "0" },
       panel(at, answer, before, tab)));
 }
 
@@ -151,7 +151,8 @@ const moveTab = (tabs, tab) => (/** @type {KeyboardEvent} */ event) => {
   after(() => byId("tab-" + next)?.focus());
 };
 
-/** @param {Current} at @param {Answer} answer @param {Answer | undefined} before @param {string} tab @returns {Child} */
+/** @param {Current} at @param {Answer} answer @param {Answer | undefined} before @param {string} tab
+ * @returns {Child} */
 function panel(at, answer, before, tab) {
   const { response, json } = answer;
   if (!response) return null;
@@ -160,15 +161,20 @@ function panel(at, answer, before, tab) {
       return [
         h("h3", {}, "Request"),
         h("p", {}, address(`${response.method} ${response.url}`)),
-        response.to !== "" && !response.url.startsWith(response.to) && h("p", { class: "quiet" }, "Sent to ", value(response.to)),
+        response.to !== "" && !response.url.startsWith(response.to)
+          && h("p", { class: "quiet" }, "Sent to ", value(response.to)),
         h("h3", {}, "Response headers"),
-        h("dl", { class: "headers" }, response.headers.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, value(text))])),
+        h("dl", { class: "headers" }, response.headers.flatMap(([name, text]) =>
+          [h("dt", {}, name), h("dd", {}, value(text))])),
       ];
     case "diff":
-      return before?.response ? lazy("div", { key: "diff" }, [before, answer], () => [diffLines(textOf(before), textOf(answer))]) : null;
+      return before?.response ? lazy("div", { key: "diff" }, [before, answer],
+        () => [diffLines(textOf(before), textOf(answer))]) : null;
     case "text":
-      return [response.body !== "" && h("p", { class: "row end" }, copyButton("copy-body", () => response.body, "Copy the body")),
-        lazy("div", { key: "text" }, [answer, JSON.stringify(state.folded)], () => [json ? tree(json.root) : bodyText(response.body)])];
+      return [response.body !== "" && h("p", { class: "row end" },
+        copyButton("copy-body", () => response.body, "Copy the body")),
+        lazy("div", { key: "text" }, [answer, JSON.stringify(state.folded)],
+          () => [json ? tree(json.root) : bodyText(response.body)])];
     default:
       return cardsOf(at, answer);
   }
@@ -199,9 +205,11 @@ function cardsOf(at, answer) {
   }
   if (cards.total === 0) return h("p", { class: "blank" }, "The feed has no entries.");
   return [
-    lazy("ul", { class: "cards" + (cards.cards.some((card) => card.picture) ? "" : " bare"), id: "cards", key: "cards" },
+    lazy("ul", { class: "cards" + (cards.cards.some((card) => card.picture) ? "" : " bare"), id: "cards",
+      key: "cards" },
       [answer, state.picked], () => cards.cards.map((card, i) => h("li", { key: i }, cardOf(answer, card)))),
-    cards.total > cards.cards.length && h("p", { class: "blank-line" }, `And ${cards.total - cards.cards.length} more: see Text.`),
+    cards.total > cards.cards.length
+      && h("p", { class: "blank-line" }, `And ${cards.total - cards.cards.length} more: see Text.`),
     state.picked && state.picked.answer === answer && pickedPanel(at, state.picked.card),
   ];
 }
@@ -212,7 +220,8 @@ const maxShortBody = 300;
 /** detailOf returns what an error says, where it says it in a sentence. @param {Answer} answer */
 function detailOf({ response, json }) {
   if (!response) return "";
-  if (json) return response.status >= 400 || json.root.items.some((item) => item.name === '"detail"') ? messageIn(valueOf(json.root)) : "";
+  if (json) return response.status >= 400
+    || json.root.items.some((item) => item.name === '"detail"') ? messageIn(valueOf(json.root)) : "";
   return response.status >= 400 && response.body.length < maxShortBody ? response.body.trim() : "";
 }
 
@@ -241,7 +250,8 @@ function pictureOf({ response }, { picture, free }) {
   return h("span", { class: "picture" + painted },
     picture === "" && h("span", { class: "no-picture" }, "No picture"),
     picture !== "" && painted === ""
-      && [h("img", { key: src, "data-src": src, alt: "", created: show }), h("span", { key: "failed", class: "no-picture failed" })],
+      && [h("img", { key: src, "data-src": src, alt: "", created: show }),
+        h("span", { key: "failed", class: "no-picture failed" })],
     free && h("span", { class: "on-picture" }, "Free"));
 }
 
@@ -277,7 +287,8 @@ function pickedPanel(at, card) {
       open({ source: at.source.id, version: at.version.name, key: e.key }, "", { params, modifiers });
     }, "Open ", value(e.name)), " with ",
     Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
-    card.links.length + nested.length === 0 && h("p", { class: "quiet" }, "This entry does not lead to another endpoint."),
+    card.links.length + nested.length === 0
+      && h("p", { class: "quiet" }, "This entry does not lead to another endpoint."),
     h("details", {}, h("summary", {}, "The entry as JSON"), tree(card.node, "$entry")));
 }
 
@@ -296,14 +307,16 @@ async function follow(link) {
 
 /** past brings back the responses before. @param {Answer[]} answers @param {Answer} shown */
 const past = (answers, shown) => answers.length > 1 && h("select", {
-  id: "history", class: "quietly", "aria-label": "History", value: shown === answers[0] ? "" : String(shown.id), key: "history",
-  onchange: (/** @type {any} */ event) => change((state) => {
+  id: "history", class: "quietly", "aria-label": "History", value: shown === answers[0] ? "" : String(shown.id),
+  key: "history",
+  onchange: (event) => change((state) => {
     state.past = event.target.value === String(answers[0].id) ? 0 : Number(event.target.value);
     state.picked = null;
   }),
 },
 h("option", { key: "", value: "", hidden: true }, "History"),
-answers.map((answer) => h("option", { key: answer.id, value: String(answer.id) }, `${clock(answer.at)} `, plain(answer.label))));
+answers.map((answer) => h("option", { key: answer.id, value: String(answer.id) }, `${clock(answer.at)} `,
+  plain(answer.label))));
 
 /** complaints say what is wrong with a feed, by what was sent. @param {Answer} answer */
 function complaints({ response, cards, sent, json }) {

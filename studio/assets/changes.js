@@ -29,7 +29,8 @@ export function changesView(s) {
     viewHead("Changes",
       base === "version" && v ? [
         `What moving from ${plain(of)} to ${plain(v.name)} changes for studios, editors and apps. `,
-        linkButton(() => go({ version: of, of: v.name, endpoint: "" }, { replace: true }), `From ${plain(v.name)} to ${plain(of)} instead`),
+        linkButton(() => go({ version: of, of: v.name, endpoint: "" }, { replace: true }),
+          `From ${plain(v.name)} to ${plain(of)} instead`),
       ] : "What changes for studios, editors and apps that already use this manifest.",
       h("div", { class: "row" },
         h("label", { for: "base" }, "Compared with"),
@@ -38,7 +39,7 @@ export function changesView(s) {
           h("label", { for: "revision", class: "unseen" }, "Git revision"),
           h("input", {
             id: "revision", type: "text", placeholder: "HEAD~1", spellcheck: "false", size: 14, onchange: setRevision,
-            created: (/** @type {HTMLInputElement} */ node) => { node.value = of; },
+            created: (node) => { node.value = of; },
           })),
         base === "registered" && s.since && h("span", { class: "quiet" }, new Date(s.since).toLocaleString()),
         base === "registered" && s.changes.length > 0
@@ -70,17 +71,21 @@ function show(changes, before, s) {
   // One card for each endpoint; endpoints that have changed in the same way share it.
   const places = Map.groupBy(changes, (c) => c.version + "\n" + c.endpoint).values();
   const same = Map.groupBy(places, (some) => JSON.stringify(some.map((c) => [c.level, c.rule, c.message]).sort()));
-  const cards = [...same.values()].map((group) => ({ group, worst: Math.min(...group[0].map((c) => order.indexOf(c.level))) }))
+  const cards = [...same.values()].map((group) =>
+    ({ group, worst: Math.min(...group[0].map((c) => order.indexOf(c.level))) }))
     .sort((a, b) => a.worst - b.worst);
   return [
-    h("p", { class: "row", key: "totals" }, totals.map(([level, n]) => badge(`${n} ${level}`, levels[/** @type {string} */ (level)]))),
+    h("p", { class: "row", key: "totals" },
+      totals.map(([level, n]) => badge(`${n} ${level}`, levels[/** @type {string} */ (level)]))),
     h("ul", { class: "change-cards", id: "changes-list", key: "list" },
       cards.slice(0, maxChanges).map(({ group }, i) => h("li", { key: i }, card(s, before, group)))),
-    cards.length > maxChanges && h("p", { class: "blank-line", key: "more" }, `And ${count(cards.length - maxChanges, "more endpoint")}.`),
+    cards.length > maxChanges && h("p", { class: "blank-line", key: "more" },
+      `And ${count(cards.length - maxChanges, "more endpoint")}.`),
   ];
 }
 
-/** card shows what has become of an endpoint, or of several. @param {Source} s @param {Version[]} before @param {Change[][]} group */
+/** card shows what has become of an endpoint, or of several.
+ * @param {Source} s @param {Version[]} before @param {Change[][]} group */
 function card(s, before, group) {
   const [changes] = group;
   const [first] = changes;
@@ -93,13 +98,15 @@ function card(s, before, group) {
   const usage = first.endpoint ? usageOf(s, first.version, old?.key ?? now?.key ?? "") : undefined;
   return [
     h("div", { class: "change-head" },
-      h("p", { class: "row" }, group.length > 1 ? h("strong", {}, count(group.length, "endpoint")) : name && value(name, "strong"),
+      h("p", { class: "row" }, group.length > 1 ? h("strong", {}, count(group.length, "endpoint")) : name
+        && value(name, "strong"),
         group.slice(0, maxPlaces).map(([one]) => one.endpoint && place(s, one)),
         group.length > maxPlaces && h("span", { class: "quiet" }, `and ${group.length - maxPlaces} more`)),
       sorted.map((c, i) => h("p", { class: "change-line", key: i }, badge(c.level, levels[c.level]),
         h("span", {}, plain(c.message)), h("span", { class: "rule" }, c.rule)))),
     rows.length > 0 && h("div", { class: "before-after" },
-      h("h3", { class: "on-before" }, "Before"), h("h3", { class: "on-after" }, "After"), h("h3", { class: "on-who" }, "Who notices"),
+      h("h3", { class: "on-before" }, "Before"), h("h3", { class: "on-after" }, "After"),
+      h("h3", { class: "on-who" }, "Who notices"),
       rows.map((row, i) => [
         h("div", { class: "on-before", key: `b${i}` }, row.before),
         h("div", { class: "arrow", "aria-hidden": "true", key: `a${i}` }, "→"),
@@ -109,25 +116,29 @@ function card(s, before, group) {
   ];
 }
 
-/** place is the endpoint that has changed, which can be opened if it is still there. @param {Source} s @param {Change} c */
+/** place is the endpoint that has changed, which can be opened if it is still there.
+ * @param {Source} s @param {Change} c */
 function place(s, { version: name, endpoint: url }) {
   const key = keyOf(s, name, url);
   if (key === undefined) return address(url, "quiet");
   return linkButton(() => open({ source: s.id, version: name, key }), address(url));
 }
 
-/** @typedef {{ before: Child, after: Child, who: (usage: EndpointUsage | undefined) => Child }} Row
- *   one thing that editors or apps see, before and after */
+// A row is one thing that editors or apps see, before and after.
+/** @typedef {{ before: Child, after: Child, who: (usage: EndpointUsage | undefined) => Child }} Row */
 
-/** compared returns what differs in an endpoint. @param {Endpoint | undefined} old @param {Endpoint | undefined} now @returns {Row[]} */
+/** compared returns what differs in an endpoint.
+ * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @returns {Row[]} */
 function compared(old, now) {
   if (!old || !now) return whole(old, now);
   const rows = [];
-  const facts = /** @type {const} */ ([["name", "Editors see another name."], ["method", "Apps send another kind of request."],
+  const facts = /** @type {const} */ ([["name", "Editors see another name."],
+    ["method", "Apps send another kind of request."],
     ["mime_type", "Apps expect another kind of answer."]]);
   for (const [name, who] of facts) {
     if (old[name] === now[name]) continue;
-    rows.push({ before: [name.replace("_", " "), " ", code(old[name])], after: code(now[name]), who: () => h("p", {}, who) });
+    rows.push({ before: [name.replace("_", " "), " ", code(old[name])], after: code(now[name]),
+      who: () => h("p", {}, who) });
   }
   for (const { was, is } of pairs(old.modifiers, now.modifiers, (m) => m.id)) {
     for (const param of pairs(was?.params ?? [], is?.params ?? [], (p) => p.key)) {
@@ -138,27 +149,33 @@ function compared(old, now) {
   return rows;
 }
 
-/** pairs puts together what is the same before and after. @template T @param {T[]} old @param {T[]} now @param {(item: T) => string} key */
+/** pairs puts together what is the same before and after.
+ * @template T @param {T[]} old @param {T[]} now @param {(item: T) => string} key */
 function pairs(old, now, key) {
   const names = [...new Set([...old, ...now].map(key))];
-  return names.map((name) => ({ was: old.find((item) => key(item) === name), is: now.find((item) => key(item) === name) }));
+  return names.map((name) => ({ was: old.find((item) => key(item) === name),
+    is: now.find((item) => key(item) === name) }));
 }
 
-/** whole is an endpoint that is new, or gone. @param {Endpoint | undefined} old @param {Endpoint | undefined} now @returns {Row[]} */
+/** whole is an endpoint that is new, or gone.
+ * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @returns {Row[]} */
 function whole(old, now) {
   const e = old ?? now;
   if (!e) return [];
   const form = h("div", { class: "form-of" + (old ? " gone" : " new") }, h("strong", {}, value(e.name)),
-    e.modifiers.flatMap((m) => m.params).map((p) => control(p)), h("p", { class: "gets" }, e.context.map((item) => chip(item.key))));
+    e.modifiers.flatMap((m) => m.params).map((p) => control(p)),
+      h("p", { class: "gets" }, e.context.map((item) => chip(item.key))));
   const none = h("p", { class: "quiet" }, old ? "It is gone." : "It was not there.");
   return [{
     before: old ? form : none, after: old ? none : form,
-    who: (usage) => (old ? [h("p", {}, "Feeds of ", value(e.name, "strong"), " are called without its keys and settings."),
+    who: (usage) => (old ? [h("p", {}, "Feeds of ", value(e.name, "strong"),
+      " are called without its keys and settings."),
       share(usage?.requests, requests(), "went to it")] : h("p", {}, "Editors can choose it from now on.")),
   }];
 }
 
-/** controlRow is a control that has changed. @param {Param | undefined} was @param {Param | undefined} is @returns {Row} */
+/** controlRow is a control that has changed.
+ * @param {Param | undefined} was @param {Param | undefined} is @returns {Row} */
 function controlRow(was, is) {
   const label = (is ?? was)?.label || (is ?? was)?.key || "";
   const name = (/** @type {string} */ text) => h("strong", {}, value(text));
@@ -179,7 +196,8 @@ function controlRow(was, is) {
           " keep asking for it; the service must still answer."),
           share(used?.options?.[option.value], usage?.requests, "set it")]),
         added.map((option) => h("p", {}, "Editors can choose ", name(option.label || option.value), ".")),
-        was.default !== is.default && [h("p", {}, "New feeds start with ", name(is.default ?? "nothing"), " instead of ",
+        was.default !== is.default && [h("p", {}, "New feeds start with ", name(is.default ?? "nothing"),
+          " instead of ",
           name(was.default ?? "nothing"), ". Saved values stay."),
         usage && share(usage.requests - (used?.set ?? 0), usage.requests, "leave it as it is")],
         was.control !== is.control && h("p", {}, "Saved values may not fit the new control."),
@@ -189,33 +207,33 @@ function controlRow(was, is) {
   };
 }
 
-/**
- * control draws a control, not to be used.
- * @param {Param} param
- * @param {Param} [next] what becomes of it
- * @param {Param} [last] what it was
- */
+/** control draws a control, not to be used.
+ * @param {Param} param @param {Param} [next] what becomes of it @param {Param} [last] what it was */
 function control(param, next, last) {
   const mark = (/** @type {string} */ text) => (next && !next.options.some((o) => o.value === text) ? "gone"
     : last && !last.options.some((o) => o.value === text) ? "new" : "");
   const other = next ?? last;
   const changed = other && other.default !== param.default ? (next ? "gone" : "new") : "";
   return h("div", { class: "form-of" },
-    h("p", {}, value(param.label || param.key, "strong"), " ", h("span", { class: "field-key" }, value("?" + param.key))),
+    h("p", {}, value(param.label || param.key, "strong"), " ",
+      h("span", { class: "field-key" }, value("?" + param.key))),
     param.options.length > 0 ? h("ul", { class: "options-of" }, param.options.map((option) => h("li", {
       class: mark(option.value), key: option.value,
-    }, value(option.label || option.value), option.value === param.default && h("span", { class: "quiet" }, " (preset)"))))
+    }, value(option.label || option.value),
+      option.value === param.default && h("span", { class: "quiet" }, " (preset)"))))
       : h("p", { class: "box-of " + changed }, param.default ? value(param.default)
         : h("span", { class: "quiet" }, value(param.placeholder || param.control))));
 }
 
 /** contextRow is what the app adds. @param {ContextField[]} was @param {ContextField[]} is @returns {Row} */
 function contextRow(was, is) {
-  const row = (/** @type {ContextField[]} */ items, /** @type {ContextField[]} */ others, /** @type {string} */ kind) => {
+  const row = (/** @type {ContextField[]} */ items, /** @type {ContextField[]} */ others,
+    /** @type {string} */ kind) => {
     const differs = (/** @type {ContextField} */ item) =>
       !others.some((other) => other.key === item.key && other.required >= item.required);
     return h("p", { class: "gets" }, "The app adds ", items.length === 0 && "no keys",
-      items.map((item) => chip(item.key, (differs(item) ? kind : "") + (item.required && kind !== "lost" ? " required" : ""))));
+      items.map((item) => chip(item.key,
+        (differs(item) ? kind : "") + (item.required && kind !== "lost" ? " required" : ""))));
   };
   return {
     before: row(was, is, "lost"), after: row(is, was, "arrived"),
@@ -224,7 +242,8 @@ function contextRow(was, is) {
       const used = usage?.keys[key];
       const lacking = used && used.missing + used.undefined;
       if (now?.required && !old?.required) {
-        return [h("p", {}, "Apps without ", code(key), " get an error."), share(lacking, usage?.requests, "came without it")];
+        return [h("p", {}, "Apps without ", code(key), " get an error."),
+          share(lacking, usage?.requests, "came without it")];
       }
       if (!now) return h("p", {}, "The service no longer gets ", code(key), ".");
       return !old && h("p", {}, "Apps that have ", code(key), " send it.");

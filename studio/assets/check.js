@@ -7,7 +7,8 @@ import { sendOf, sendTo, version } from "./select.js";
 import { change, defaultFollow, state } from "./store.js";
 
 /** The statuses and their colours, what matters most first. */
-const statuses = /** @type {Record<string, string>} */ ({ failed: "bad", warned: "notable", passed: "good", skipped: "" });
+const statuses = /** @type {Record<string, string>} */ ({ failed: "bad", warned: "notable", passed: "good",
+  skipped: "" });
 
 // As many links as it takes a minute to follow.
 const maxFollow = 1000;
@@ -40,11 +41,13 @@ export function checkView(s) {
           ? h("span", { class: "waiting" }, run.total ? `Endpoint ${run.done} of ${run.total}` : "Checking…")
           : run && !run.failure ? totals(run.results) : "")),
       !sample && options()),
-    !run && h("p", { class: "blank" }, "Shows what a studio and the apps would run into: certificate and redirects, the manifest and its ",
+    !run && h("p", { class: "blank" },
+      "Shows what a studio and the apps would run into: certificate and redirects, the manifest and its ",
       "rules, CORS and caching, then every feed, its content type and its links."),
     run?.failure && failureBox(run.failure, "check-failure"),
     run && run.results.length > 0 && h("ul", { class: "rows", id: "results" },
-      grouped(run.results).map((same) => h("li", { key: same.map((r) => r.check + r.endpoint).join() }, result(same)))));
+      grouped(run.results).map((same) =>
+        h("li", { key: same.map((r) => r.check + r.endpoint).join() }, result(same)))));
 }
 
 /** what says what the checks look at. @param {Source} s */
@@ -52,8 +55,10 @@ function what(s) {
   const manifest = s.kind === "address" ? ["Fetches the manifest from ", value(s.id)]
     : ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
   switch (sendOf(s)) {
-    case "sample": return [manifest, ". To check the feeds as well, send requests to a real server instead of using sample data."];
-    case "origin": return [manifest, ", and calls its feeds on ", value(sendTo() || "the server entered in Preview"), "."];
+    case "sample": return [manifest,
+      ". To check the feeds as well, send requests to a real server instead of using sample data."];
+    case "origin": return [manifest, ", and calls its feeds on ", value(sendTo() || "the server entered in Preview"),
+      "."];
     default: return [manifest, ", and calls its feeds at their published URLs."];
   }
 }
@@ -65,7 +70,7 @@ const options = () => h("details", { class: "options", id: "check-options" },
     h("span", { class: "row" }, h("label", { for: "follow" }, "Links to follow"),
       h("input", {
         id: "follow", type: "number", min: 0, max: maxFollow, step: 1, value: String(state.checking.follow),
-        onchange: (/** @type {any} */ event) => change((state) => {
+        onchange: (event) => change((state) => {
           const n = Math.max(0, Math.min(maxFollow, Math.round(Number(event.target.value))));
           state.checking.follow = event.target.value === "" ? defaultFollow : n;
         }),
@@ -73,10 +78,10 @@ const options = () => h("details", { class: "options", id: "check-options" },
     h("span", { class: "row" }, h("label", { for: "schema" }, "JSON Schema for feeds"),
       h("input", {
         id: "schema", type: "file", accept: ".json,application/json,application/schema+json",
-        onchange: (/** @type {any} */ event) => readSchema(event.target),
+        onchange: (event) => readSchema(event.target),
       }),
       state.checking.schema && button({ class: "small", onclick: clearSchema }, "Remove"))),
-  h("p", { class: "hint" }, "Endpoints are called with the placeholders and context values that you filled in under Preview."));
+  h("p", { class: "hint" }, "Endpoints are called with what you filled in under Preview."));
 
 /** readSchema keeps the file that was chosen. @param {HTMLInputElement} input */
 async function readSchema(input) {
@@ -108,7 +113,8 @@ function result(same) {
   return [
     badge(r.status, statuses[r.status]),
     h("div", { class: "stack" },
-      h("p", {}, h("span", { class: "checked" }, [...new Set(same.map((other) => other.check))].join(", ")), " ", plain(r.message)),
+      h("p", {}, h("span", { class: "checked" }, [...new Set(same.map((other) => other.check))].join(", ")), " ",
+        plain(r.message)),
       places.slice(0, maxPlaces).map((other) => h("p", {}, address(other.endpoint, "quiet"))),
       places.length > maxPlaces && h("p", { class: "quiet" }, `and ${places.length - maxPlaces} more`),
       r.hint && h("p", { class: "hint" }, r.hint.split("\n").map((line) => [plain(line), h("br")]))),
@@ -116,5 +122,6 @@ function result(same) {
 }
 
 /** @param {CheckResult[]} results */
-const totals = (results) => Object.keys(statuses).map((status) => [status, results.filter((r) => r.status === status).length])
+const totals = (results) => Object.keys(statuses).map((status) =>
+  [status, results.filter((r) => r.status === status).length])
   .filter(([, n]) => n).map(([status, n]) => `${n} ${status}`).join(", ") || count(0, "result");

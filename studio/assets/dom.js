@@ -1,27 +1,16 @@
 // The page is rendered from its state: h describes elements, and patch makes the document look like the description.
 // Everything from a manifest or a feed becomes text or an attribute. Nothing here takes markup.
 
-/**
- * h describes an element. Props are attributes, properties such as value, or listeners where the name starts with "on".
- * An element with a key is found again wherever it has moved to among its siblings.
- * @param {string} tag
- * @param {Record<string, any> | null} [props]
- * @param {...Child} children
- * @returns {VNode}
- */
-export function h(tag, props, ...children) {
-  const { key, ...rest } = props ?? {};
+/** h describes an element. Props are attributes, properties such as value, or listeners where the name starts with
+ * "on". An element with a key is found again wherever it has moved to among its siblings.
+ * @param {string} tag @param {Props} [props] @param {...Child} children @returns {VNode} */
+export function h(tag, props = {}, ...children) {
+  const { key, ...rest } = props;
   return { tag, key, props: rest, children: vnodes(children), text: "", deps: null, make: null };
 }
 
-/**
- * lazy describes an element whose children are made only if one of deps has changed.
- * @param {string} tag
- * @param {Record<string, any>} props
- * @param {unknown[]} deps
- * @param {() => Child[]} make
- * @returns {VNode}
- */
+/** lazy describes an element whose children are made only if one of deps has changed.
+ * @param {string} tag @param {Props} props @param {unknown[]} deps @param {() => Child[]} make @returns {VNode} */
 export function lazy(tag, props, deps, make) {
   return { ...h(tag, props), deps, make };
 }
@@ -33,7 +22,8 @@ function vnodes(children) {
   for (const child of /** @type {any[]} */ (children.flat(Infinity))) {
     if (child === null || child === undefined || child === false || child === "") continue;
     if (typeof child === "object") out.push(child);
-    else out.push({ tag: "#text", key: undefined, props: {}, children: [], text: String(child), deps: null, make: null });
+    else out.push({ tag: "#text", key: undefined, props: {}, children: [], text: String(child), deps: null,
+      make: null });
   }
   return out;
 }
@@ -43,11 +33,7 @@ const made = new WeakMap();
 
 const properties = new Set(["value", "checked"]);
 
-/**
- * mount makes a node show children. The focus stays where it is.
- * @param {Element} node
- * @param {...Child} children
- */
+/** mount makes a node show children. The focus stays where it is. @param {Element} node @param {...Child} children */
 export function mount(node, ...children) {
   const active = /** @type {HTMLElement | null} */ (document.activeElement);
   patchChildren(node, vnodes(children));
@@ -111,7 +97,8 @@ function update(node, vnode) {
   const asBefore = deps && deps.length === before.deps?.length && deps.every((dep, i) => dep === before.deps?.[i]);
   if (!asBefore) patchChildren(element, make ? vnodes(make()) : vnode.children);
   // After the children, since the value of a select is one of them.
-  for (const name of Object.keys(before.props)) if (!(name in vnode.props)) set(element, name, undefined, before.props[name]);
+  for (const name of Object.keys(before.props)) if (!(name in vnode.props)) set(element, name, undefined,
+    before.props[name]);
   for (const [name, value] of Object.entries(vnode.props)) set(element, name, value, before.props[name]);
 }
 
@@ -141,7 +128,8 @@ function set(element, name, value, before) {
 /** @type {(error: unknown) => void} */
 let onFailed = (error) => { throw error; };
 
-/** whenFailed says what happens to the failures of handlers that wait for something. @param {(error: unknown) => void} f */
+/** whenFailed says what happens to the failures of handlers that wait for something.
+ * @param {(error: unknown) => void} f */
 export function whenFailed(f) {
   onFailed = f;
 }
@@ -167,7 +155,8 @@ export const plainLines = (text) => text.split("\n").map(plain).join("\n");
 /** value is a text from outside, kept apart from the text around it. @param {unknown} text @param {string} [cls] */
 export const value = (text, cls) => h("bdi", { class: cls }, plain(text));
 
-/** address is a URL from outside; a line may end before each of its parts. @param {unknown} text @param {string} [cls] */
+/** address is a URL from outside; a line may end before each of its parts.
+ * @param {unknown} text @param {string} [cls] */
 export const address = (text, cls = "") => h("bdi", { class: ("url " + cls).trim() },
   plain(text).split(/(?<=[^/:])(?=[/?&])/).map((part, i) => [i > 0 && h("wbr"), part]));
 
@@ -177,16 +166,17 @@ export const code = (text) => h("code", {}, h("bdi", {}, plain(text)));
 /** @param {unknown} text @param {string} [kind] */
 export const badge = (text, kind = "") => h("span", { class: "badge " + kind }, plain(text));
 
-/** button is a button that does not submit a form. @param {Record<string, any>} props @param {...Child} children */
+/** button is a button that does not submit a form. @param {Props} props @param {...Child} children */
 export const button = (props, ...children) => h("button", { type: "button", ...props }, children);
 
-/** linkButton is a button that looks like a link. @param {(event: any) => unknown} onclick @param {...Child} children */
+/** linkButton is a button that looks like a link.
+ * @param {(event: any) => unknown} onclick @param {...Child} children */
 export const linkButton = (onclick, ...children) => button({ class: "link", onclick }, children);
 
 /** choice is a select of texts, each with its label.
- * @param {Record<string, any>} props @param {(text: string) => unknown} onchoose @param {string[][]} options */
+ * @param {Props} props @param {(text: string) => unknown} onchoose @param {string[][]} options */
 export const choice = (props, onchoose, options) => h("select", {
-  ...props, onchange: (/** @type {any} */ event) => onchoose(event.target.value),
+  ...props, onchange: (event) => onchoose(event.target.value),
 }, options.map(([text, label]) => h("option", { value: text }, plain(label))));
 
 /** @param {number} n @param {string} word */
@@ -200,8 +190,10 @@ export const clock = (time) => new Date(time).toLocaleTimeString([], {
   hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23",
 });
 
-/** list returns items as in a sentence: with commas and "and" between them. @param {Child[]} items @returns {Child[]} */
-export const list = (items) => items.flatMap((item, i) => (i === 0 ? [item] : [i < items.length - 1 ? ", " : " and ", item]));
+/** list returns items as in a sentence: with commas and "and" between them.
+ * @param {Child[]} items @returns {Child[]} */
+export const list = (items) =>
+  items.flatMap((item, i) => (i === 0 ? [item] : [i < items.length - 1 ? ", " : " and ", item]));
 
 /** announce tells screen readers what has happened elsewhere on the page. @param {string} message */
 export function announce(message) {

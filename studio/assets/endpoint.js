@@ -18,14 +18,17 @@ export function endpointPane(at) {
   const usage = usageOf(at.source, at.version.name, e.key);
   return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
     h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
-    usage && h("p", { class: "quiet", id: "endpoint-usage", title: usageSpan() }, usage.requests === 0 ? "No request called it"
+    usage && h("p", { class: "quiet", id: "endpoint-usage", title: usageSpan() },
+      usage.requests === 0 ? "No request called it"
       : [h("strong", {}, number(usage.requests)), " requests", usage.errors > 0 && `, ${number(usage.errors)} failed`]),
     warnings(at),
-    e.placeholders.length > 0 && group("locator", "What the entry fills in", null, e.placeholders.map((name) => placeholderRow(at, name))),
+    e.placeholders.length > 0 && group("locator", "What the entry fills in", null,
+      e.placeholders.map((name) => placeholderRow(at, name))),
     params.length > 0 && group("controls", "What editors set", resetAll(at, params),
       e.modifiers.flatMap((m, i) => [modifierRows(at, m), foundAt(at, `modifiers[${i}]`)])),
     e.placeholders.length + params.length + e.context.length === 0
-      && h("p", { class: "blank-line", id: "nothing" }, "Nothing to fill in: this endpoint has no modifiers and no context keys."),
+      && h("p", { class: "blank-line", id: "nothing" },
+        "Nothing to fill in: this endpoint has no modifiers and no context keys."),
     e.context.length > 0 && contextPart(at),
     fold("details", [h("strong", {}, "Details"), " ", h("span", { class: "quiet" }, value(e.mime_type), ", ",
       count(e.modifiers.length, "modifier"), e.foreign && ", third party")], details(at)));
@@ -39,7 +42,8 @@ export const lacksKey = (at) => at.endpoint.context.some((item) =>
 function contextPart(at) {
   const { context } = at.endpoint;
   return fold("context", [h("strong", {}, "What the app adds"), " ",
-    h("span", { class: "quiet" }, `${count(context.length, "key")}: `, value(context.map((item) => item.key).join(", ")))], [
+    h("span", { class: "quiet" }, `${count(context.length, "key")}: `,
+      value(context.map((item) => item.key).join(", ")))], [
     h("p", { class: "hint" }, "Values of “", value(contextSet().name), "”",
       sendOf(at.source) !== "sample" && [", for ", value(destination(at))]),
     context.map((item, i) => [contextRow(at, item), foundAt(at, `context_obj[${i}]`)]),
@@ -83,10 +87,12 @@ function warnings(at) {
   return [
     e.deprecated && h("p", { class: "banner notable", id: "deprecated", key: "deprecated" }, plain(e.deprecated)),
     owner && h("div", { class: "banner bad", id: "owner", role: "alert", key: "owner" },
-      h("p", {}, h("strong", {}, "This feed belongs to ", value(owner.winner.name), ": "), plain(whyOther(owner, e)), "."),
+      h("p", {}, h("strong", {}, "This feed belongs to ", value(owner.winner.name), ": "), plain(whyOther(owner, e)),
+        "."),
       h("p", {}, owner.context_obj.length ? ["Apps send ", keys(owner.context_obj.map((item) => item.key)), " with it"]
         : "Apps send no context keys with it",
-        ", as ", value(owner.winner.name), " declares", owner.winner.source !== s.id && [" in ", value(owner.winner.source)], ". ",
+        ", as ", value(owner.winner.name), " declares",
+        owner.winner.source !== s.id && [" in ", value(owner.winner.source)], ". ",
         linkButton(() => open(owner.winner, owner.feed), "Open ", value(owner.winner.name)))),
     losing.length > 0 && h("div", { class: "banner bad", id: "lost", key: "lost" },
       h("p", {}, h("strong", {}, "Feeds here lose ", keys(lost), ". "),
@@ -95,7 +101,8 @@ function warnings(at) {
         " shadowed: only the endpoint with the longest matching URL counts, and that is this one. ",
         linkButton(() => go({ view: "map" }), "Show on the map"))),
     problems > 0 && h("div", { key: "problems" }, errors && foundAt(at, ""),
-      h("p", { class: "blank-line" }, linkButton(() => go({ view: "problems" }), count(problems, "problem")), " with this endpoint")),
+      h("p", { class: "blank-line" }, linkButton(() => go({ view: "problems" }), count(problems, "problem")),
+        " with this endpoint")),
     match && match.losers.length > 0 && losing.length === 0 && h("details", { key: "why", class: "why" },
       h("summary", {}, "Why this endpoint answers"), match.losers.map((other) => h("p", {}, whyNot(other)))),
     match?.inside_segment && h("p", { class: "blank-line", key: "inside" },
@@ -103,21 +110,22 @@ function warnings(at) {
   ];
 }
 
-/**
- * row is one control: label and key in one place, the control, and below it what is wrong.
+/** row is one control: label and key in one place, the control, and below it what is wrong.
  * @param {string} name of the field: param:, modifier: or context: and a name
- * @param {{ label: string, key: string, id: string, control: Child, about?: Child, below?: Child }} parts
- */
+ * @param {{ label: string, key: string, id: string, control: Child, about?: Child, below?: Child }} parts */
 function row(name, { label, key, id, control, about, below }) {
   const wrong = messageOf(name);
-  return h("div", { class: `field of-${name.split(":")[0]}` + (wrong ? " wanting" : ""), key: name, "data-field": name },
+  return h("div", { class: `field of-${name.split(":")[0]}` + (wrong ? " wanting" : ""), key: name,
+    "data-field": name },
     h("div", { class: "field-name" },
       id ? h("label", { for: id }, value(label)) : h("span", { class: "label", "aria-hidden": "true" }, value(label)),
       h("span", { class: "field-key" }, value(key)), about),
-    h("div", { class: "field-control" }, control, wrong && h("p", { class: "failure", id: id + "-failure" }, plain(wrong)), below));
+    h("div", { class: "field-control" }, control,
+      wrong && h("p", { class: "failure", id: id + "-failure" }, plain(wrong)), below));
 }
 
-/** foundAt shows what lint found in a part of the endpoint, such as modifiers[1]. @param {Current} at @param {string} field */
+/** foundAt shows what lint found in a part of the endpoint, such as modifiers[1].
+ * @param {Current} at @param {string} field */
 const foundAt = ({ source: s, endpoint: e }, field) => s.findings.filter((f) => f.key === e.key && f.field === field)
   .map((f) => h("p", { class: f.severity === "error" ? "failure" : "problem" }, plain(f.message), " ", lineLink(s, f)));
 
@@ -131,7 +139,8 @@ function messageOf(name) {
 }
 
 /** @param {string} name @param {string} id */
-const described = (name, id) => (messageOf(name) ? { "aria-invalid": "true", "aria-describedby": id + "-failure" } : {});
+const described = (name, id) =>
+  (messageOf(name) ? { "aria-invalid": "true", "aria-describedby": id + "-failure" } : {});
 
 const plainText = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
 
@@ -145,9 +154,10 @@ function placeholderRow(at, name) {
     label: name, key: `{{${name}}}`, id,
     control: h("input", {
       ...plainText, id, value: now, "aria-required": "true", placeholder: "required", ...described("param:" + name, id),
-      oninput: (/** @type {any} */ event) => type("params", name, event.target.value),
+      oninput: (event) => type("params", name, event.target.value),
     }),
-    below: offered.length > 0 && h("p", { class: "row offers" }, h("span", { class: "hint" }, "Try"), offered.map((text) =>
+    below: offered.length > 0 && h("p", { class: "row offers" }, h("span", { class: "hint" }, "Try"),
+      offered.map((text) =>
       button({ class: "small", key: text, onclick: () => type("params", name, text) }, value(text)))),
   });
 }
@@ -155,7 +165,8 @@ function placeholderRow(at, name) {
 // So many values are offered for a placeholder.
 const maxOffers = 3;
 
-/** offers returns values for a placeholder out of the answers of other endpoints, or a sample. @param {Current} at @param {string} name */
+/** offers returns values for a placeholder out of the answers of other endpoints, or a sample.
+ * @param {Current} at @param {string} name */
 function offers(at, name) {
   const answers = at.version.endpoints.flatMap((e) => state.answers[placeOf(at.source, at.version, e).id]?.[0] ?? []);
   const texts = answers.flatMap((answer) => answer.cards?.cards ?? []).map((card) => fieldOf(card.entry, name));
@@ -167,7 +178,8 @@ function offers(at, name) {
 function modifierRows(at, modifier) {
   const rows = modifier.params.map((param) => paramRow(at, param, modifier));
   if (modifier.params.length === 1) return rows;
-  return [h("div", { class: "together", role: "group", "aria-label": plain(modifier.name), key: "modifier:" + modifier.id },
+  return [h("div", { class: "together", role: "group", "aria-label": plain(modifier.name),
+    key: "modifier:" + modifier.id },
     h("p", { class: "quiet" }, value(modifier.name)), rows)];
 }
 
@@ -202,7 +214,8 @@ const requestsOf = (at) => usageOf(at.source, at.version.name, at.endpoint.key)?
 /** optionShares says how often each option is set. @param {Current} at @param {Param} param */
 function optionShares(at, param) {
   const used = usageOf(at.source, at.version.name, at.endpoint.key)?.params[param.key]?.options;
-  return used && h("ul", { class: "option-shares", "aria-label": "Usage" }, param.options.map((option) => h("li", { key: option.value },
+  return used && h("ul", { class: "option-shares", "aria-label": "Usage" },
+    param.options.map((option) => h("li", { key: option.value },
     value(option.label || option.value), " ", small(used[option.value] ?? 0, requestsOf(at), "set it"))));
 }
 
@@ -221,23 +234,27 @@ function control(param, now, name, id) {
       return h("fieldset", { class: "segments", id: id + "-group", title: plain(param.placeholder) || undefined },
         h("legend", { class: "unseen" }, plain(param.label)),
         [["", "not set"], ["false", "off"], ["true", "on"]].map(([text, label]) => h("label", { key: text },
-          h("input", { type: "radio", name: id + "-group", value: text, checked: now === text, onchange: () => set(text) }),
+          h("input", { type: "radio", name: id + "-group", value: text, checked: now === text,
+            onchange: () => set(text) }),
           h("span", {}, label))));
     case "select":
       return choice({ id, value: now, ...described(name, id) }, set,
-        [["", param.placeholder || "Not set"], ...param.options.map((option) => [option.value, option.label || option.value])]);
+        [["", param.placeholder || "Not set"],
+          ...param.options.map((option) => [option.value, option.label || option.value])]);
     case "number":
       return h("input", {
-        id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder), value: state.bad[name] ? typing : now,
+        id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder),
+        value: state.bad[name] ? typing : now,
         ...described(name, id),
-        oninput: (/** @type {any} */ event) => {
+        oninput: (event) => {
           const bad = event.target.validity.badInput;
           if (Boolean(state.bad[name]) !== bad) change((state) => { state.bad[name] = bad; });
           if (!bad) set(event.target.value);
         },
       });
     default:
-      return h("input", { ...plainText, id, placeholder: plain(param.placeholder), value: now, ...described(name, id), oninput });
+      return h("input", { ...plainText, id, placeholder: plain(param.placeholder), value: now, ...described(name, id),
+        oninput });
   }
 }
 
@@ -252,22 +269,27 @@ function contextRow(at, item) {
   const place = item.type === "bodyParam" ? "body" : item.type;
   return row(name, {
     label: item.key, key: item.sent_as === item.key ? place : `${place}: ${item.sent_as}`, id,
-    about: h("span", { class: "quiet about" }, h("span", { class: item.required ? "strong" : "" }, item.required ? "required" : "optional"),
+    about: h("span", { class: "quiet about" },
+      h("span", { class: item.required ? "strong" : "" }, item.required ? "required" : "optional"),
       item.feature && [", from ", value(item.feature)], item.about && [h("br"), value(item.about)]),
     control: !item.sent
       ? h("p", { class: "quiet", id }, "Not sent: ",
-        item.type === "bodyParam" ? "it belongs in the body, and a GET request has none." : "Signpost does not know its type.")
+        item.type === "bodyParam" ? "it belongs in the body, and a GET request has none."
+          : "Signpost does not know its type.")
       : h("div", { class: "row secret" },
         h("input", {
-          ...plainText, id, type: masked ? "password" : "text", value: now.text, "aria-required": item.required ? "true" : undefined,
-          ...described(name, id), oninput: (/** @type {any} */ event) => typeContext(item.key, { text: event.target.value }, to),
+          ...plainText, id, type: masked ? "password" : "text", value: now.text,
+          "aria-required": item.required ? "true" : undefined,
+          ...described(name, id), oninput: (event) => typeContext(item.key, { text: event.target.value }, to),
         }),
         button({
-          class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`), "aria-pressed": String(!masked),
+          class: "small", "aria-label": plain(`${masked ? "Show" : "Hide"} ${item.key}`),
+          "aria-pressed": String(!masked),
           onclick: () => change((state) => { state.shown[item.key] = masked; }),
         }, masked ? "Show" : "Hide"),
         choice({ class: "small", "aria-label": plain(`Type of ${item.key}`), value: now.json ? "json" : "text" },
-          (type) => typeContext(item.key, { text: now.text, json: type === "json" }, to), [["text", "text"], ["json", "JSON"]])),
+          (type) => typeContext(item.key, { text: now.text, json: type === "json" }, to),
+          [["text", "text"], ["json", "JSON"]])),
     below: item.sent && other && h("p", { class: "hint" },
       "“", value(contextSet().name), "” has a value that was entered for ", value(other), ". ",
       linkButton(() => typeContext(item.key, contextValue(other, item.key), to), "Use it here, too")),
@@ -283,7 +305,8 @@ function travel() {
     draft.ctx !== "" && [
       h("p", { class: "quiet" }, "In the query parameter ", h("code", {}, "ctx"), ", as base64url-encoded JSON:"),
       h("pre", { class: "code wrap", id: "ctx", tabindex: "0", "aria-label": "ctx, encoded" }, plain(draft.ctx)),
-      h("pre", { class: "code", id: "decoded", tabindex: "0", "aria-label": "ctx, decoded" }, plainLines(draft.decoded)),
+      h("pre", { class: "code", id: "decoded", tabindex: "0", "aria-label": "ctx, decoded" },
+        plainLines(draft.decoded)),
     ],
     draft.body !== "" && [
       h("p", { class: "quiet" }, "In the body, as ", value(draft.body_type), ":"),

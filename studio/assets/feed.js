@@ -2,7 +2,8 @@
 
 import { nodeOf, valueOf } from "./json.js";
 
-const listNames = ["entry", "entries", "items", "item", "results", "data", "videos", "episodes", "content", "elements", "list"];
+const listNames = ["entry", "entries", "items", "item", "results", "data", "videos", "episodes", "content", "elements",
+  "list"];
 const titleNames = ["title", "name", "label", "headline", "displayName", "display_name"];
 const pictureNames = /image|picture|thumb|poster|artwork|cover|icon|logo|src/i;
 const pictureEnding = /\.(png|jpe?g|gif|webp|avif)(\?|#|$)/i;
@@ -11,11 +12,8 @@ const pictureEnding = /\.(png|jpe?g|gif|webp|avif)(\?|#|$)/i;
 const maxCards = 200;
 const maxDepth = 6;
 
-/**
- * read returns the entries of a feed, or null if it has none that can be told.
- * @param {JsonNode} root
- * @returns {Feed | null}
- */
+/** read returns the entries of a feed, or null if it has none that can be told.
+ * @param {JsonNode} root @returns {Feed | null} */
 export function read(root) {
   const json = valueOf(root);
   const found = entriesOf(json);
@@ -71,15 +69,16 @@ function card(entry) {
   };
 }
 
-/** urlsOf returns the URLs in an entry, each with the names of the fields that lead to it. @param {any} value @param {string[]} names
- * @returns {{ url: string, names: string[] }[]} */
+/** urlsOf returns the URLs in an entry, each with the names of the fields that lead to it.
+ * @param {any} value @param {string[]} names @returns {{ url: string, names: string[] }[]} */
 function urlsOf(value, names = []) {
   if (typeof value === "string") return /^https?:\/\//i.test(value) ? [{ url: value, names }] : [];
   if (!value || typeof value !== "object" || names.length > maxDepth) return [];
   return Object.entries(value).flatMap(([name, inner]) => urlsOf(inner, [...names, name]));
 }
 
-/** isPicture reports whether a URL in an entry is that of a picture. In src, such as that of content, it may be anything.
+/** isPicture reports whether a URL in an entry is that of a picture. In src, such as that of content, it may be
+ * anything.
  * @param {{ url: string, names: string[] }} found */
 const isPicture = ({ url, names }) => pictureEnding.test(url)
   || pictureNames.test(names[names.length - 1]) && !(names.length === 2 && names[1] === "src");
@@ -89,16 +88,15 @@ const maxLinks = 5;
 
 /** linksOf returns the URLs in an entry that are no pictures. @param {any} entry @returns {string[]} */
 function linksOf(entry) {
-  const aboutPictures = (/** @type {string} */ name) => (pictureNames.test(name) && name !== "src") || name === "media_group";
+  const aboutPictures = (/** @type {string} */ name) => (pictureNames.test(name) && name !== "src")
+    || name === "media_group";
   const links = urlsOf(entry).filter(({ url, names }) => !pictureEnding.test(url) && !names.some(aboutPictures));
   return [...new Set(links.map(({ url }) => url))].slice(0, maxLinks);
 }
 
-/**
- * fieldOf returns the field of an entry that fills in a placeholder: one of the same name, at the top or in extensions.
- * @param {any} entry
- * @param {string} name
- */
+/** fieldOf returns the field of an entry that fills in a placeholder: one of the same name, at the top or in
+ * extensions.
+ * @param {any} entry @param {string} name */
 export function fieldOf(entry, name) {
   for (const from of [entry, entry.extensions]) {
     const value = from && typeof from === "object" && Object.hasOwn(from, name) ? from[name] : undefined;

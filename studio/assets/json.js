@@ -1,4 +1,5 @@
-// JSON as it was sent: no digit, escape or order of it is changed. In colours, which folds, and as a difference of two texts.
+// JSON as it was sent: no digit, escape or order of it is changed. In colours, which folds, and as a difference of two
+// texts.
 
 import { button, h, linkButton, plain } from "./dom.js";
 import { own } from "./route.js";
@@ -12,13 +13,9 @@ const stringLiteral = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})
 const numberLiteral = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const wordLiteral = /true|false|null/y;
 
-/**
- * parseJSON reads JSON, and keeps its literals as they are. JSON.parse would change long numbers. Of a text that was cut, it
- * reads what is there.
- * @param {string} text
- * @param {boolean} cut
- * @returns {Json | null} null if it is not JSON
- */
+/** parseJSON reads JSON, and keeps its literals as they are. JSON.parse would change long numbers. Of a text that
+ * was cut, it reads what is there.
+ * @param {string} text @param {boolean} cut @returns {Json | null} null if it is not JSON */
 export function parseJSON(text, cut) {
   let at = 0;
   let broken = false;
@@ -54,9 +51,11 @@ export function parseJSON(text, cut) {
   };
   /** @returns {JsonNode | null} */
   const scalar = () => {
-    for (const [kind, pattern] of /** @type {const} */ ([["string", stringLiteral], ["number", numberLiteral], ["word", wordLiteral]])) {
+    for (const [kind, pattern] of /** @type {const} */ ([["string", stringLiteral], ["number", numberLiteral],
+      ["word", wordLiteral]])) {
       const found = literal(pattern);
-      if (found !== "" && !(cut && kind === "number" && at === text.length)) return { kind, text: found, items: [], closed: true };
+      if (found !== "" && !(cut && kind === "number" && at === text.length)) return { kind, text: found, items: [],
+        closed: true };
     }
     broken = true;
     return null;
@@ -73,7 +72,8 @@ const origins = new WeakMap();
 /** nodeOf returns the node that an object was made from. @param {object} object */
 export const nodeOf = (object) => /** @type {JsonNode} */ (origins.get(object));
 
-/** valueOf returns a value to read fields from. Numbers are texts, with every digit that was sent. @param {JsonNode} node @returns {any} */
+/** valueOf returns a value to read fields from. Numbers are texts, with every digit that was sent.
+ * @param {JsonNode} node @returns {any} */
 export function valueOf(node) {
   switch (node.kind) {
     case "string": return JSON.parse(node.text);
@@ -94,7 +94,8 @@ export function pretty(node, indent = "") {
   if (node.kind !== "object" && node.kind !== "array") return node.text;
   const [start, end] = node.kind === "array" ? "[]" : "{}";
   if (node.items.length === 0) return start + end;
-  const inner = node.items.map(({ name, node: item }) => indent + "  " + (name && name + ": ") + pretty(item, indent + "  "));
+  const inner = node.items.map(({ name, node: item }) =>
+    indent + "  " + (name && name + ": ") + pretty(item, indent + "  "));
   return `${start}\n${inner.join(",\n")}\n${indent}${end}`;
 }
 
@@ -103,16 +104,19 @@ const maxItems = 100;
 const openDepth = 4;
 
 /** tree shows a JSON value. @param {JsonNode} node @param {string} [path] @returns {VNode} */
-export const tree = (node, path = "$") => h("div", { class: "json code", tabindex: "0", role: "group", "aria-label": "JSON" },
+export const tree = (node, path = "$") =>
+  h("div", { class: "json code", tabindex: "0", role: "group", "aria-label": "JSON" },
   branch(node, path, 0, true, ""));
 
-/** @param {JsonNode} node @param {string} path @param {number} depth @param {boolean} last @param {string} name @returns {Child[]} */
+/** @param {JsonNode} node @param {string} path @param {number} depth @param {boolean} last @param {string} name
+ * @returns {Child[]} */
 function branch(node, path, depth, last, name) {
   const label = name === "" ? [] : [h("span", { class: "json-key" }, plain(name)), ": "];
   const comma = last ? "" : ",";
   const { kind, items } = node;
   const line = (/** @type {Child[]} */ ...parts) => h("div", { class: "json-line", key: path }, parts);
-  if (kind !== "object" && kind !== "array") return [line(label, h("span", { class: "json-" + kind }, plain(node.text)), comma)];
+  if (kind !== "object" && kind !== "array") return [line(label,
+    h("span", { class: "json-" + kind }, plain(node.text)), comma)];
   const [start, end] = kind === "array" ? "[]" : "{}";
   if (items.length === 0) return [line(label, start + (node.closed ? end : " …") + comma)];
   const folded = state.folded[path] ?? depth >= openDepth;
@@ -122,14 +126,17 @@ function branch(node, path, depth, last, name) {
     "aria-label": plain(`${name || "value"}, ${items.length} items`),
     onclick: () => change((state) => { state.folded[path] = !folded; }),
   });
-  if (folded) return [line(toggle, label, `${start} `, h("span", { class: "quiet" }, `${items.length}`), ` ${end}${comma}`)];
+  if (folded) return [line(toggle, label, `${start} `, h("span", { class: "quiet" }, `${items.length}`),
+    ` ${end}${comma}`)];
   return [
     line(toggle, label, start),
     h("div", { class: "json-inner", key: path + " inner" },
       shown.map((item, i) => branch(item.node, `${path}/${i}`, depth + 1, i === items.length - 1, item.name)),
       shown.length < items.length
-        && linkButton(() => change((state) => { state.folded[path + " all"] = true; }), `${items.length - shown.length} more`)),
-    h("div", { class: "json-line", key: path + " end" }, node.closed ? end + comma : h("em", { class: "quiet" }, "cut here")),
+        && linkButton(() => change((state) => { state.folded[path + " all"] = true; }),
+          `${items.length - shown.length} more`)),
+    h("div", { class: "json-line", key: path + " end" },
+      node.closed ? end + comma : h("em", { class: "quiet" }, "cut here")),
   ];
 }
 
@@ -137,7 +144,8 @@ function branch(node, path, depth, last, name) {
 const maxDiffLines = 1200;
 const context = 3;
 
-/** diffLines shows what changed from one text to another. @param {string} before @param {string} after @returns {Child} */
+/** diffLines shows what changed from one text to another.
+ * @param {string} before @param {string} after @returns {Child} */
 export function diffLines(before, after) {
   if (before === after) return h("p", { class: "blank-line" }, "Identical to the previous response.");
   const a = before.split("\n");
@@ -150,13 +158,15 @@ export function diffLines(before, after) {
   const cutB = b.slice(start, b.length - end);
   const as = (/** @type {string} */ kind, /** @type {string[]} */ lines) => lines.map((text) => ({ kind, text }));
   const lines = cutA.length * cutB.length > maxDiffLines * maxDiffLines
-    ? [...as("removed", cutA.slice(0, maxDiffLines)), ...as("added", cutB.slice(0, maxDiffLines))] : compare(cutA, cutB);
+    ? [...as("removed", cutA.slice(0, maxDiffLines)), ...as("added", cutB.slice(0, maxDiffLines))]
+      : compare(cutA, cutB);
   const around = [...as("same", a.slice(Math.max(0, start - context), start)), ...lines,
     ...as("same", a.slice(a.length - end, a.length - end + context))];
   const signs = /** @type {Record<string, string>} */ ({ added: "+ ", removed: "− ", same: "  " });
   return h("div", { class: "code diff", tabindex: "0", role: "group", "aria-label": "Difference" },
     shorten(around).slice(0, maxDiffLines).map(({ kind, text }) => h("div", { class: kind },
-      h("span", { "aria-hidden": "true" }, signs[kind]), kind !== "same" && h("span", { class: "unseen" }, kind + ": "), plain(text))));
+      h("span", { "aria-hidden": "true" }, signs[kind]),
+        kind !== "same" && h("span", { class: "unseen" }, kind + ": "), plain(text))));
 }
 
 /** @typedef {{ kind: string, text: string }} Line */

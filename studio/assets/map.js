@@ -1,4 +1,5 @@
-// The map: all registered endpoints as a drawn tree of prefixes. A feed lights up those that match, and its keys go to the winner.
+// The map: all registered endpoints as a drawn tree of prefixes. A feed lights up those that match, and its keys go to
+// the winner.
 
 import { loadMatches, open } from "./actions.js";
 import { address, badge, button, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
@@ -9,7 +10,8 @@ import { change, state } from "./store.js";
 import { wires } from "./wires.js";
 
 /** @typedef {Current & { under: Loser[], parent: Spot | undefined, children: Spot[], losing: boolean }} Spot */
-/** @typedef {{ wins: string, matches: Set<string>, lost: Set<string> }} Lit the ids that a feed lights up, and the keys that it loses */
+// What a feed lights up: the ids of endpoints, and the keys that it loses.
+/** @typedef {{ wins: string, matches: Set<string>, lost: Set<string> }} Lit */
 
 // So many endpoints are added at a time.
 const page = 100;
@@ -32,13 +34,15 @@ export function mapView() {
   const lit = litBy(matches[0]);
   return h("div", { class: "view map-view", key: "map" },
     viewHead(
-      ["Map ", h("span", { class: "quiet" }, count(total, "endpoint"), lost.length > 0 && `, ${lost.length} with lost keys`)],
+      ["Map ", h("span", { class: "quiet" }, count(total, "endpoint"),
+        lost.length > 0 && `, ${lost.length} with lost keys`)],
       ["Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. ",
         "An endpoint to the right shadows those to its left."]),
     feedForm(matches[0]),
     h("div", { class: "drawing" + (matches.length ? " asked" : ""), key: "drawing" },
       lazy("div", { class: "trees", key: "trees" },
-        [state.server.overlap, of, room.n, state.matches, matches.length, state.open["all-endpoints"]], () => trees(all, words, lit)),
+        [state.server.overlap, of, room.n, state.matches, matches.length, state.open["all-endpoints"]],
+        () => trees(all, words, lit)),
       h("div", { id: "landings", role: "status", key: "landings" }, matches.map(landing)),
       wires));
 }
@@ -53,12 +57,8 @@ function litBy(match) {
   };
 }
 
-/**
- * trees draws the endpoints that overlap, those that lose keys first. Where there are many, the others are folded.
- * @param {Source[]} all
- * @param {string} words
- * @param {Lit} lit
- */
+/** trees draws the endpoints that overlap, those that lose keys first. Where there are many, the others are folded.
+ * @param {Source[]} all @param {string} words @param {Lit} lit */
 function trees(all, words, lit) {
   const spots = new Map(endpointsOf(all).map((at) => [at.id, /** @type {Spot} */ ({
     ...at, under: state.server.overlap.get(at.id)?.under ?? [], parent: undefined, children: [], losing: false,
@@ -67,17 +67,20 @@ function trees(all, words, lit) {
     const above = spot.under.find((other) => other.reason !== "order");
     spot.parent = above && spots.get(endpointID({ ...above, endpoint: above.key }));
     spot.parent?.children.push(spot);
-    for (let s = /** @type {Spot | undefined} */ (spot); s && !s.losing && lostKeys(spot).length > 0; s = s.parent) s.losing = true;
+    for (let s = /** @type {Spot | undefined} */ (spot); s && !s.losing
+      && lostKeys(spot).length > 0; s = s.parent) s.losing = true;
   }
   // An endpoint is shown with those around it, whether the filter wants them or not.
   const shown = new Set();
   for (const wanted of spots.values()) {
     if (!wordsOf(wanted.endpoint).all.includes(words)) continue;
-    for (let spot = /** @type {Spot | undefined} */ (wanted); spot && !shown.has(spot); spot = spot.parent) shown.add(spot);
+    for (let spot = /** @type {Spot | undefined} */ (wanted); spot
+      && !shown.has(spot); spot = spot.parent) shown.add(spot);
   }
   if (spots.size === 0) return [h("p", { class: "blank" }, "There are no endpoints to show.")];
   let drawn = 0;
-  const draw = (/** @type {Spot[]} */ some) => some.flatMap((spot) => (shown.has(spot) && drawn++ < room.n ? [node(spot, draw, lit)] : []));
+  const draw = (/** @type {Spot[]} */ some) =>
+    some.flatMap((spot) => (shown.has(spot) && drawn++ < room.n ? [node(spot, draw, lit)] : []));
   const roots = [...spots.values()].filter((spot) => !spot.parent);
   const involved = (/** @type {Spot} */ spot) => spot.children.length > 0 || lit.matches.has(spot.id);
   const few = roots.length <= fewEndpoints;
@@ -86,12 +89,14 @@ function trees(all, words, lit) {
   const single = few ? [] : roots.filter((spot) => !involved(spot));
   return [
     spots.size > fewEndpoints && h("input", {
-      id: "map-filter", class: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter the map",
+      id: "map-filter", class: "filter", type: "search", placeholder: "Filter by name, URL or key",
+      "aria-label": "Filter the map",
       key: "filter", value: state.route.filter,
-      oninput: (/** @type {any} */ event) => go({ filter: event.target.value }, { replace: true }),
+      oninput: (event) => go({ filter: event.target.value }, { replace: true }),
     }),
     shown.size === 0 && h("p", { class: "blank" }, "No endpoint matches."),
-    !nested.some((spot) => spot.losing) && h("p", { class: "good", key: "fine" }, "✓ No endpoint takes keys from another."),
+    !nested.some((spot) => spot.losing)
+      && h("p", { class: "good", key: "fine" }, "✓ No endpoint takes keys from another."),
     h("div", { id: "losses", key: "nested" }, byOrigin(nested, draw)),
     single.length > 0 && fold("all-endpoints", [h("strong", {}, nested.length ? "All others" : "All endpoints"), " ",
       h("span", { class: "quiet" }, count(single.length, "endpoint"), " that overlap with nothing")],
@@ -107,19 +112,15 @@ function byOrigin(roots, draw) {
     const items = draw(some);
     const open = some.some((spot) => spot.endpoint.key.includes("{{host}}"));
     return items.length > 0 && h("section", { class: "tree-of", key: origin, "aria-label": plain(origin) },
-      h("div", { class: "node root", "data-node": origin }, h("strong", {}, value(origin.replace(/^https:\/\//, "") || "no host")),
+      h("div", { class: "node root", "data-node": origin },
+        h("strong", {}, value(origin.replace(/^https:\/\//, "") || "no host")),
         open && h("span", { class: "quiet" }, code("{{host}}"))),
       h("ul", { class: "kids" }, items));
   });
 }
 
-/**
- * node is an endpoint with those that shadow it.
- * @param {Spot} spot
- * @param {(some: Spot[]) => Child[]} draw
- * @param {Lit} lit
- * @returns {Child}
- */
+/** node is an endpoint with those that shadow it.
+ * @param {Spot} spot @param {(some: Spot[]) => Child[]} draw @param {Lit} lit @returns {Child} */
 function node(spot, draw, lit) {
   const { source: s, version: v, endpoint: e, under } = spot;
   const lost = lostKeys(spot);
@@ -129,11 +130,13 @@ function node(spot, draw, lit) {
   const from = under.filter((other) => other.lost_keys.length > 0);
   return h("li", { key: spot.id },
     h("div", {
-      class: "node spot" + kind, "data-node": spot.id, "data-under": spot.parent?.id ?? e.origin, "data-lit": matches ? "" : undefined,
+      class: "node spot" + kind, "data-node": spot.id, "data-under": spot.parent?.id ?? e.origin,
+      "data-lit": matches ? "" : undefined,
       title: plain(`${serviceName(s)}: ${e.url}`),
     },
       h("p", { class: "row" },
-        button({ class: "link strong", onclick: () => open({ source: s.id, version: v.name, key: e.key }) }, value(e.name)),
+        button({ class: "link strong", onclick: () => open({ source: s.id, version: v.name, key: e.key }) },
+          value(e.name)),
         v.name && badge(v.name), wins && badge("wins", "good")),
       h("p", { class: "where" }, address(shortPath(spot))),
       under[0]?.inside && h("p", { class: "problem" }, "in the middle of a path segment"),
@@ -156,16 +159,17 @@ const kindOf = (item, wins, lost) => (lost ? "lost" : `${wins ? "travels" : ""}$
 
 /** feedForm takes the feed, and shows below it which part of it is whose. @param {Match | undefined} match */
 const feedForm = (match) => h("form", {
-  class: "feed-form", id: "feeds-form", key: "form", onsubmit: () => setFeeds(/** @type {HTMLTextAreaElement} */ (byId("feeds")).value),
+  class: "feed-form", id: "feeds-form", key: "form",
+  onsubmit: () => setFeeds(/** @type {HTMLTextAreaElement} */ (byId("feeds")).value),
 },
 h("label", { for: "feeds" }, "Type or paste a feed URL"),
 h("div", { class: "row" },
   h("textarea", {
     id: "feeds", rows: Math.min(4, Math.max(1, state.route.feeds.length)), spellcheck: "false",
     placeholder: "Feed URL: who answers for it, and with which keys?",
-    created: (/** @type {HTMLTextAreaElement} */ field) => { field.value = state.route.feeds.join("\n"); },
-    oninput: (/** @type {any} */ event) => setFeeds(event.target.value),
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
+    created: (field) => { field.value = state.route.feeds.join("\n"); },
+    oninput: (event) => setFeeds(event.target.value),
+    onkeydown: (event) => {
       if (event.key === "Enter" && !event.shiftKey) event.preventDefault();
     },
   }),
@@ -180,12 +184,14 @@ function clearFeeds() {
 }
 
 /** setFeeds looks for the endpoints of feeds, one per line. @param {string} text */
-const setFeeds = (text) => go({ feeds: text.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 100) }, { replace: true });
+const setFeeds = (text) => go({ feeds: text.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 100) },
+  { replace: true });
 
 /** covered marks in a feed what each endpoint covers. @param {Match} match @returns {Child[]} */
 function covered({ feed, winner, losers }) {
   const ends = [...losers.map((other) => ({ end: coverage(other.url, feed), kind: "matches", name: other.name })),
-    { end: coverage(winner.url, feed), kind: "wins", name: winner.name }].filter(({ end }) => end > 0).sort((a, b) => a.end - b.end);
+    { end: coverage(winner.url, feed), kind: "wins", name: winner.name }].filter(({ end }) => end > 0).sort((a, b) =>
+      a.end - b.end);
   let from = 0;
   const parts = ends.filter(({ end }, i) => end > (ends[i - 1]?.end ?? 0)).map(({ end, kind, name }) => {
     const text = feed.slice(from, end);
@@ -196,17 +202,21 @@ function covered({ feed, winner, losers }) {
 }
 
 /** landing says which endpoint answers for a feed, and what the app sends. @param {Match} match */
-export const landing = (match) => h("div", { class: "landing", key: match.feed, "data-landing": match.found ? "" : undefined },
+export const landing = (match) =>
+  h("div", { class: "landing", key: match.feed, "data-landing": match.found ? "" : undefined },
   h("p", {}, address(match.feed)),
   match.problem ? h("p", { class: "failure" }, plain(match.problem))
     : !match.found ? h("p", { class: "failure" },
-      "No endpoint answers, so apps send no context keys. The feed must begin with the URL of an endpoint: same scheme, host and path.")
+      "No endpoint answers, so apps send no context keys. ",
+      "The feed must begin with the URL of an endpoint: same scheme, host and path.")
       : [
         h("p", {},
-          button({ class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)), " answers",
+          button({ class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)),
+          " answers",
           match.winner.version && [" (", value(match.winner.version), ")"], ". Apps send ",
           match.context_obj.length ? keys(match.context_obj.map((item) => item.key)) : "no context keys", "."),
-        match.context_obj.length > 0 && h("p", { class: "gets" }, match.context_obj.map((item) => chip(item.key, "arrived"))),
+        match.context_obj.length > 0 && h("p", { class: "gets" },
+          match.context_obj.map((item) => chip(item.key, "arrived"))),
         match.inside_segment && h("p", { class: "failure" },
           "The endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
         match.losers.map((other) => h("p", { class: other.lost_keys.length ? "failure" : "quiet" }, whyNot(other))),

@@ -1,4 +1,5 @@
-// The palette goes anywhere: to an endpoint by its name, URL, context key or modifier, to the endpoint of a feed, to a view.
+// The palette goes anywhere: to an endpoint by its name, URL, context key or modifier, to the endpoint of a feed, to a
+// view.
 
 import { choose, open } from "./actions.js";
 import { badge, byId, h, plain, value } from "./dom.js";
@@ -9,8 +10,8 @@ import { call } from "./server.js";
 import { change, state } from "./store.js";
 import { views } from "./views.js";
 
-/** @typedef {{ id: string, label: () => Child, go: () => void, all: string, also?: string[] }} Item
- *   all: what it is found by, in lower case; also: of this, what the label does not say */
+// What an item is found by is in all, in lower case. What the label does not say of this is in also.
+/** @typedef {{ id: string, label: () => Child, go: () => void, all: string, also?: string[] }} Item */
 
 const maxItems = 12;
 
@@ -22,10 +23,12 @@ const items = () => [
       h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [", ", value(serviceName(s))])],
   })),
   ...views.map(({ name, label }) => ({
-    id: "view:" + name, all: "view " + name, label: () => ["View: ", label], go: () => { close(); go({ view: name, pane: "list" }); },
+    id: "view:" + name, all: "view " + name, label: () => ["View: ", label],
+    go: () => { close(); go({ view: name, pane: "list" }); },
   })),
   ...judged().map((s) => ({
-    id: "source:" + s.id, all: ("service " + s.id + " " + s.title).toLowerCase(), label: () => ["Service: ", value(serviceName(s))],
+    id: "source:" + s.id, all: ("service " + s.id + " " + s.title).toLowerCase(),
+    label: () => ["Service: ", value(serviceName(s))],
     go: () => { close(); choose(s.id); },
   })),
 ];
@@ -37,20 +40,19 @@ function matching(words) {
   return ranked.sort((a, b) => a.rank - b.rank).slice(0, maxItems).map(({ item }) => item);
 }
 
-/**
- * rank is lower the better a name fits: it is what was typed, begins with it, its words do, or it has them.
- * @param {string} name
- * @param {string[]} words
- */
+/** rank is lower the better a name fits: it is what was typed, begins with it, its words do, or it has them.
+ * @param {string} name @param {string[]} words */
 function rank(name, words) {
   const text = words.join(" ");
   const parts = name.split(/[^\p{L}\p{N}]+/u);
-  const fits = [name === text, name.startsWith(text), words.every((word) => parts.some((part) => part.startsWith(word))),
+  const fits = [name === text, name.startsWith(text),
+    words.every((word) => parts.some((part) => part.startsWith(word))),
     words.every((word) => name.includes(word)), true];
   return fits.indexOf(true);
 }
 
-/** because says which key or modifier an item was found by, where its label does not. @param {Item} item @param {string[]} words */
+/** because says which key or modifier an item was found by, where its label does not.
+ * @param {Item} item @param {string[]} words */
 function because(item, words) {
   const [name, url] = item.all.split("\n");
   const unseen = words.filter((word) => !(name + "\n" + url).includes(word));
@@ -70,12 +72,13 @@ export function paletteDialog() {
     h("h2", { id: "dialog-title", class: "unseen" }, "Search"),
     h("input", {
       id: "palette", type: "search", role: "combobox", "aria-expanded": "true", "aria-controls": "palette-list",
-      "aria-label": "Search for an endpoint, key or modifier, or paste a feed URL", autocomplete: "off", spellcheck: "false", value: text,
+      "aria-label": "Search for an endpoint, key or modifier, or paste a feed URL", autocomplete: "off",
+      spellcheck: "false", value: text,
       "aria-activedescendant": chosen ? "palette-item-" + found.indexOf(chosen) : undefined,
       placeholder: "Endpoint, key, modifier, or a feed URL",
-      oninput: (/** @type {any} */ event) => type(event.target.value),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => {
-        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      oninput: (event) => type(event.target.value),
+      onkeydown: (event) => {
+        const step = Number(event.key === "ArrowDown") - Number(event.key === "ArrowUp");
         if (step) {
           event.preventDefault();
           change((state) => { state.palette.at = Math.max(0, Math.min(at + step, found.length - 1)); });
@@ -91,7 +94,8 @@ export function paletteDialog() {
     }),
     h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: feed || found.length === 0 },
       found.map((item, i) => h("li", {
-        key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen), onclick: item.go,
+        key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen),
+        onclick: item.go,
       }, item.label(), because(item, words)))),
     !feed && found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing matches “${text.trim()}”.`)),
     feed && matches.map(landing),

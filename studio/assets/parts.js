@@ -4,7 +4,8 @@ import { announce, badge, button, code, h, linkButton, list, plain, value } from
 import { go } from "./route.js";
 import { after, change, state } from "./store.js";
 
-/** viewHead says what a view shows, and what can be chosen. @param {Child} title @param {Child} about @param {...Child} controls */
+/** viewHead says what a view shows, and what can be chosen.
+ * @param {Child} title @param {Child} about @param {...Child} controls */
 export const viewHead = (title, about, ...controls) => h("div", { class: "view-head" },
   h("h2", { id: "view-title", tabindex: "-1" }, title), h("p", { class: "quiet" }, about), controls);
 
@@ -19,22 +20,14 @@ export const toggled = (id) => (/** @type {any} */ event) => {
   if (now !== Boolean(state.open[id])) change((state) => { state.open[id] = now; });
 };
 
-/**
- * fold is a part of the page that is closed at first. It stays as it is when what is in it changes.
- * @param {string} id
- * @param {Child} summary
- * @param {Child} content
- */
+/** fold is a part of the page that is closed at first. It stays as it is when what is in it changes.
+ * @param {string} id @param {Child} summary @param {Child} content */
 export const fold = (id, summary, content) => h("details", {
   class: "fold-part", id, key: id, open: Boolean(state.open[id]), ontoggle: toggled(id),
 }, h("summary", {}, summary), content);
 
-/**
- * failureBox says what is wrong and what to do.
- * @param {Failure} failure
- * @param {string} id
- * @param {Child} [actions]
- */
+/** failureBox says what is wrong and what to do.
+ * @param {Failure} failure @param {string} id @param {Child} [actions] */
 export const failureBox = (failure, id, actions) => h("div", { class: "banner bad", role: "alert", id, key: id },
   h("p", {}, h("strong", {}, plain(failure.detail))),
   failure.hint && h("p", {}, plain(failure.hint)),
@@ -50,12 +43,9 @@ export const findingText = (f, line) => [
   f.hint && h("p", { class: "hint" }, plain(f.hint)),
 ];
 
-/**
- * lineLink leads to the line of a finding: into the editor, or to the text that the page shows where there is no such file.
- * @param {Source} s
- * @param {Finding} f
- * @param {string} [label]
- */
+/** lineLink leads to the line of a finding: into the editor, or to the text that the page shows where there is no
+ * such file.
+ * @param {Source} s @param {Finding} f @param {string} [label] */
 export function lineLink(s, f, label = `line ${f.line}`) {
   const scroll = () => document.getElementById("line-" + f.line)?.scrollIntoView({ block: "center" });
   if (f.line === 0) return null;
@@ -81,7 +71,8 @@ export const chip = (key, kind = "") => h("span", { class: ("chip " + kind).trim
 /** Which copy button was pressed last, and how it went. */
 let copied = { id: "", text: "" };
 
-/** copyButton copies a text, and says so where its label is. @param {string} id @param {() => string} text @param {string} label */
+/** copyButton copies a text, and says so where its label is.
+ * @param {string} id @param {() => string} text @param {string} label */
 export function copyButton(id, text, label) {
   const said = copied.id === id ? copied.text : "";
   return button({
@@ -97,7 +88,8 @@ export function copyButton(id, text, label) {
       change((state) => { copied = { id, text: done }; });
       setTimeout(() => change((state) => { if (copied.id === id) copied = { id: "", text: "" }; }), 1500);
     },
-  }, h("span", { class: said ? "off" : "" }, label), h("span", { class: said ? "" : "off", "aria-hidden": "true" }, said || "Copied"));
+  }, h("span", { class: said ? "off" : "" }, label),
+    h("span", { class: said ? "" : "off", "aria-hidden": "true" }, said || "Copied"));
 }
 
 /** What an endpoint that does not answer for a feed has less of than the one that does. */
@@ -110,5 +102,7 @@ const lacks = {
 export const whyNot = (other) => ["Not ", value(other.name || other.url, "strong"), `, which ${lacks[other.reason]}`,
   other.lost_keys.length > 0 && [": the feed loses ", keys(other.lost_keys)], "."];
 
-/** whyOther says why a feed belongs to another endpoint than the one that it was composed for. @param {Match} match @param {Endpoint} e */
-export const whyOther = ({ losers }, e) => `this endpoint ${lacks[losers.find((other) => other.url === e.url)?.reason ?? "length"]}`;
+/** whyOther says why a feed belongs to another endpoint than the one that it was composed for.
+ * @param {Match} match @param {Endpoint} e */
+export const whyOther = ({ losers }, e) =>
+  `this endpoint ${lacks[losers.find((other) => other.url === e.url)?.reason ?? "length"]}`;

@@ -34,11 +34,8 @@ function next() {
   }
 }
 
-/**
- * load fetches a picture, since an element does not say why it could not be shown, and shows it out of the cache.
- * @param {HTMLImageElement} image
- * @param {string} src
- */
+/** load fetches a picture, since an element does not say why it could not be shown, and shows it out of the cache.
+ * @param {HTMLImageElement} image @param {string} src */
 async function load(image, src) {
   const controller = new AbortController();
   const gone = setInterval(() => { if (!image.isConnected) controller.abort(); }, 500);
@@ -51,7 +48,8 @@ async function load(image, src) {
     await image.decode();
   } catch (refused) {
     image.classList.add("broken");
-    if (failed) failed.textContent = plain(`Picture not loaded: ${refused instanceof Refused ? refused.message : "it cannot be shown."}`);
+    const why = refused instanceof Refused ? refused.message : "it cannot be shown.";
+    if (failed) failed.textContent = plain(`Picture not loaded: ${why}`);
   } finally {
     clearInterval(gone);
   }

@@ -1,6 +1,7 @@
 // The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
 
-import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin, start } from "./actions.js";
+import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin,
+  start } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, code, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
@@ -40,7 +41,8 @@ function addressBar(at) {
   const { draft } = state; // whose URL stands until that of the next one is known
   const now = currentDraft();
   const pending = state.pending?.id === at.id;
-  return h("div", { class: "address-bar" + (now ? "" : " composing"), role: "group", "aria-label": "Request", key: "bar" },
+  return h("div", { class: "address-bar" + (now ? "" : " composing"), role: "group", "aria-label": "Request",
+    key: "bar" },
     badge(at.endpoint.method.toUpperCase(), at.endpoint.method === "post" ? "post" : "get"),
     h("p", { id: "feed-url", class: "url", tabindex: "0", role: "group", "aria-label": "Composed URL" },
       urlTokens(draft?.signature.includes(JSON.stringify(at.endpoint.key)) ? draft.url : at.endpoint.url)),
@@ -50,24 +52,27 @@ function addressBar(at) {
       id: "send", class: "primary", title: apple ? "⌘ Enter" : "Ctrl+Enter",
       "aria-keyshortcuts": apple ? "Meta+Enter" : "Control+Enter",
       "aria-disabled": pending || now?.owner || state.connection === "lost" ? "true" : undefined,
-      onclick: (/** @type {MouseEvent} */ event) => (event.detail < 2 ? send() : undefined),
+      onclick: (event) => (event.detail < 2 ? send() : undefined),
     }, "Send"),
     h("p", { class: "problem", id: "feed-problem", role: "status" }, problemText(at)));
 }
 
-/** urlTokens returns a URL with its parts marked: placeholders, the keys and the values of its query. @param {string} url */
+/** urlTokens returns a URL with its parts marked: placeholders, the keys and the values of its query.
+ * @param {string} url */
 function urlTokens(url) {
   const end = url.search(/[?#]/);
   const path = end < 0 ? url : url.slice(0, end);
   const [, scheme = "", authority = "", rest = path] = /^([a-z][a-z0-9+.-]*:\/\/)([^/]*)(.*)$/is.exec(path) ?? [];
   /** @type {Child[]} */
-  const parts = [h("span", { class: "quiet" }, plain(scheme)), h("strong", {}, plain(authority)), placeholders(rest, /(?=\/)/)];
+  const parts = [h("span", { class: "quiet" }, plain(scheme)), h("strong", {}, plain(authority)),
+    placeholders(rest, /(?=\/)/)];
   if (end < 0) return parts;
   const [query, ...fragment] = url.slice(end).split("#");
   query.split(/(?=[?&])/).forEach((pair) => {
     const [name, ...text] = pair.slice(1).split("=");
     const whole = text.join("=");
-    parts.push(h("wbr"), h("span", { class: "pair" }, plain(pair.slice(0, 1)), h("span", { class: "key" }, placeholders(name)),
+    parts.push(h("wbr"), h("span", { class: "pair" }, plain(pair.slice(0, 1)),
+      h("span", { class: "key" }, placeholders(name)),
       pair.includes("=") && "="));
     const ctx = name === "ctx" ? (state.arrived?.added.length ? "arrived" : "quiet") : "";
     parts.push(h("wbr"), h("span", { class: ctx }, placeholders(whole)));
@@ -76,16 +81,20 @@ function urlTokens(url) {
   return parts;
 }
 
-/** placeholders lets open ones be filled in. @param {string} text @param {RegExp} [breaks] where a line may end @returns {Child[]} */
+/** placeholders lets open ones be filled in.
+ * @param {string} text @param {RegExp} [breaks] where a line may end @returns {Child[]} */
 function placeholders(text, breaks) {
   return text.split(/(\{\{[^{}]*\}\})/).map((part) => {
-    if (!/^\{\{[^{}]*\}\}$/.test(part)) return breaks ? part.split(breaks).map((piece) => [h("wbr"), plain(piece)]) : plain(part);
+    if (!/^\{\{[^{}]*\}\}$/.test(part)) return breaks ? part.split(breaks).map((piece) => [h("wbr"), plain(piece)])
+      : plain(part);
     const name = part.slice(2, -2);
-    return button({ class: "open", "aria-label": plain(`Fill in ${name}`), onclick: () => focusField("param:" + name) }, plain(part));
+    return button({ class: "open", "aria-label": plain(`Fill in ${name}`),
+      onclick: () => focusField("param:" + name) }, plain(part));
   });
 }
 
-/** problemText says why the URL is not what would be sent. The fields say what they lack themselves. @param {Current} at */
+/** problemText says why the URL is not what would be sent. The fields say what they lack themselves.
+ * @param {Current} at */
 function problemText(at) {
   if (state.connection === "lost") return "The studio has stopped, so this may be out of date.";
   const bad = paramsOf(at.endpoint).find((param) => state.bad["modifier:" + param.key]);
@@ -114,14 +123,15 @@ function copyMenu(at) {
   },
   h("summary", {
     class: "button",
-    onclick: (/** @type {Event} */ event) => { // so that the state knows before the next key
+    onclick: (event) => { // so that the state knows before the next key
       event.preventDefault();
       change((state) => { state.open.copy = !state.open.copy; });
     },
   }, "Copy ", h("span", { class: "chevron down", "aria-hidden": "true" })),
   h("div", { class: "menu-items" },
     snippets.map(({ name, text }) => copyButton("copy-" + name, () => text, name === "URL" ? "URL" : `as ${name}`)),
-    snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ", h("code", {}, "{{name}}"), "."),
+    snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ",
+      h("code", {}, "{{name}}"), "."),
     snippets.length === 0 && h("p", { class: "quiet" }, "No app sends this request."),
     copyButton("copy-link", () => location.href, "link to this page")));
 }
@@ -136,7 +146,8 @@ function quietLine(at) {
     h("span", { class: "row" }, h("label", { for: "data" }, "Data:"),
       choice({ id: "data", class: "quietly", value: data }, chooseData, Object.entries(dataNames)),
       data === "origin" && originForm()),
-    s.features.length > 0 && h("span", { class: "row", role: "group", "aria-label": "Features" }, s.features.map((feature) => button({
+    s.features.length > 0 && h("span", { class: "row", role: "group", "aria-label": "Features" },
+      s.features.map((feature) => button({
       key: feature.name, class: "switch", role: "switch", "aria-checked": String(feature.enabled),
       onclick: () => flipFeature(s, feature.name),
     }, h("span", { class: "track", "aria-hidden": "true" }), plain(feature.name)))),
@@ -145,7 +156,7 @@ function quietLine(at) {
     at.endpoint.method === "get" && data !== "sample" && h("label", { class: "row" },
       h("input", {
         type: "checkbox", id: "auto", checked: state.auto,
-        onchange: (/** @type {any} */ event) => change((state) => { state.auto = event.target.checked; }),
+        onchange: (event) => change((state) => { state.auto = event.target.checked; }),
       }), "Send on change"));
 }
 
@@ -159,14 +170,17 @@ function arrival(at) {
   const lines = decoded.split("\n").slice(1, -1).map((line) => line.trim());
   const isNew = (/** @type {string} */ line) => sent.some((item) => line.startsWith(JSON.stringify(item.sent_as)));
   return h("div", { class: "arrival", role: "status", id: "arrival", key: "arrival" + added + removed },
-    h("p", { class: "row" }, value(feature, "strong"), added.length > 0 && ["adds", added.map((key) => chip(key, "arrived"))],
+    h("p", { class: "row" }, value(feature, "strong"),
+      added.length > 0 && ["adds", added.map((key) => chip(key, "arrived"))],
       removed.length > 0 && ["takes away", removed.map((key) => chip(key, "lost"))],
       added.length + removed.length === 0 && "changes nothing for this endpoint.",
       added.length > 0 && lines.some(isNew) && ["→", code("ctx"), "="],
       lines.some(isNew) && h("code", { class: "arrived-ctx" }, "{ ",
         lines.map((line) => h("span", { class: isNew(line) ? "arrived" : "" }, plain(line), " ")), "}"),
-      added.length > 0 && !lines.some(isNew) && h("span", { class: "quiet" }, "It is sent once it has a value, under “What the app adds”."),
-      button({ class: "small", "aria-label": "Close", onclick: () => change((state) => { state.arrived = null; }) }, "×")));
+      added.length > 0 && !lines.some(isNew)
+        && h("span", { class: "quiet" }, "It is sent once it has a value, under “What the app adds”."),
+      button({ class: "small", "aria-label": "Close", onclick: () => change((state) => { state.arrived = null; }) },
+        "×")));
 }
 
 /** @param {string} send */
@@ -180,10 +194,11 @@ const submit = (id, action) => () => action(/** @type {HTMLInputElement} */ (byI
 
 const originForm = () => h("form", { novalidate: true, key: "origin", onsubmit: submit("send-to", setOrigin) },
   h("input", {
-    id: "send-to", type: "url", size: 20, placeholder: "http://localhost:3000", autocomplete: "off", spellcheck: "false",
+    id: "send-to", type: "url", size: 20, placeholder: "http://localhost:3000", autocomplete: "off",
+    spellcheck: "false",
     "aria-label": "Server to send to", key: "origin-" + sendTo(),
-    created: (/** @type {HTMLInputElement} */ node) => { node.value = sendTo(); },
-    onchange: (/** @type {any} */ event) => setOrigin(event.target.value),
+    created: (node) => { node.value = sendTo(); },
+    onchange: (event) => setOrigin(event.target.value),
   }));
 
 /** hostPart shows the host, and lets it be changed. @param {Source} s @returns {Child} */
@@ -209,8 +224,8 @@ function hostPart(s) {
     h("label", { for: "host" }, "Host:"),
     h("input", {
       id: "host", type: "text", size: 22, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-      created: (/** @type {HTMLInputElement} */ node) => { node.value = s.host; },
-      onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") done(s.host); },
+      created: (node) => { node.value = s.host; },
+      onkeydown: (event) => { if (event.key === "Escape") done(s.host); },
     }),
     h("button", { type: "submit", class: "small" }, "Set"));
 }
@@ -220,8 +235,10 @@ function setPicker() {
   const set = contextSet();
   return h("span", { class: "row", key: "set" }, h("label", { for: "set" }, "As:"),
     choice({
-      id: "set", class: "quietly", value: set.id, title: "What the app knows about its user and device. The values stay in this tab.",
-    }, chooseSet, [...state.sets.map((other) => [other.id, other.name]), ["edit", "Edit this set…"], ["new", "New set…"]]));
+      id: "set", class: "quietly", value: set.id,
+      title: "What the app knows about its user and device. The values stay in this tab.",
+    }, chooseSet, [...state.sets.map((other) => [other.id, other.name]), ["edit", "Edit this set…"],
+      ["new", "New set…"]]));
 }
 
 /** @param {string} id */
@@ -247,37 +264,45 @@ function blank(s) {
   const action = (/** @type {() => void} */ onclick, /** @type {Child[]} */ ...words) =>
     button({ class: "primary", onclick }, words);
   if (s.empty && s.path) {
-    return [title(name, " is empty"), h("p", {}, "Begin with a commented definition that works, and change it in your editor."),
-      action(() => start(s.id), "Write the starter into it"), state.failures.fix && failureBox(state.failures.fix, "fix-failure")];
+    return [title(name, " is empty"),
+      h("p", {}, "Begin with a commented definition that works, and change it in your editor."),
+      action(() => start(s.id), "Write the starter into it"),
+        state.failures.fix && failureBox(state.failures.fix, "fix-failure")];
   }
   if (s.versions.length === 0 && errors > 0) {
-    return [title(name, " has ", count(errors, "error")), h("p", {}, "Fix the problems and save; this page reloads automatically."),
+    return [title(name, " has ", count(errors, "error")),
+      h("p", {}, "Fix the problems and save; this page reloads automatically."),
       action(() => go({ view: "problems" }), "Show the problems")];
   }
-  if (s.versions.length === 0) return [title(name), s.failure ? "It could not be read." : "There is nothing to show for this host."];
+  if (s.versions.length === 0) return [title(name),
+    s.failure ? "It could not be read." : "There is nothing to show for this host."];
   if (!v) {
     return [title("There is no version ", value(state.route.version)),
       h("p", {}, name, " has ", plain(s.versions.map((other) => other.name).join(", ")), "."),
       action(() => go({ version: "", endpoint: "" }, { replace: true }), "Show ", plain(s.versions[0].name))];
   }
   if (state.route.endpoint === "") {
-    return [title("No endpoints"), s.kind === "address" ? "This manifest has no endpoints. When the service has some, press Update."
+    return [title("No endpoints"),
+      s.kind === "address" ? "This manifest has no endpoints. When the service has some, press Update."
       : "This definition has no endpoints yet. Add one and save the file; this page reloads automatically."];
   }
   const again = v.endpoints.find((e) => e.name === lastNames[endpointID(state.route)]);
   const reopen = (/** @type {string} */ key) => {
-    const typed = [key, state.route.endpoint].map((endpoint) => state.typed[endpointID({ source: s.id, version: v.name, endpoint })]);
+    const typed = [key, state.route.endpoint].map((endpoint) =>
+      state.typed[endpointID({ source: s.id, version: v.name, endpoint })]);
     open({ source: s.id, version: v.name, key }, "", typed[0] ?? typed[1]);
   };
   return [
     title("This endpoint is gone"),
-    h("p", {}, name, " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"), "."),
+    h("p", {}, name, " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"),
+      "."),
     again && action(() => reopen(again.key), "Open ", value(again.name), " at ", value(again.key)),
     v.endpoints.length > 0 && button({ onclick: () => choose(s.id) }, "Show the first endpoint"),
   ];
 }
 
-/** What the endpoints that were looked at are called, to find one again whose URL has changed. @type {Record<string, string>} */
+/** What the endpoints that were looked at are called, to find one again whose URL has changed.
+ * @type {Record<string, string>} */
 const lastNames = {};
 
 /** rememberName is called on every rendering. @param {Current} at */

@@ -17,11 +17,13 @@ export function problemsView(s) {
   // The same finding on several endpoints differs in what it quotes.
   const groups = [...Map.groupBy(s.findings, (f) => f.rule + f.severity + f.message.replace(/"[^"]*"/g, "")).values()];
   return h("div", { class: "view problems-view" + (clean ? " clean" : ""), key: "problems" },
-    viewHead(["Problems ", h("span", { class: "quiet", id: "problems-summary" }, clean ? "" : summary(s.findings))], explanation(s, clean)),
+    viewHead(["Problems ", h("span", { class: "quiet", id: "problems-summary" }, clean ? "" : summary(s.findings))],
+      explanation(s, clean)),
     state.failures.fix && failureBox(state.failures.fix, "fix-failure"),
     h("div", { class: "split" },
       !clean && h("ul", { class: "findings", id: "problems-list" },
-        groups.slice(0, maxFindings).map((same, i) => h("li", { key: i }, same.length > 1 ? several(s, same) : item(s, same[0]))),
+        groups.slice(0, maxFindings).map((same, i) =>
+          h("li", { key: i }, same.length > 1 ? several(s, same) : item(s, same[0]))),
         groups.length > maxFindings && h("li", { key: "more" }, `And ${groups.length - maxFindings} more.`)),
       text && lazy("div", {
         class: "code text", tabindex: "0", role: "group", "aria-label": plain(`Text of ${s.id}`), key: "text",
@@ -44,16 +46,20 @@ const item = (s, f) => [findingText(f, lineLink(s, f)), actions(s, f)];
 /** actions are what can be done about a finding in a file. @param {Source} s @param {Finding} f */
 const actions = (s, f) => s.path && !s.formatted && f.line > 0 && h("p", { class: "row" },
   f.fix && button({ class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
-  copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`, "Copy path and line"));
+  copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`,
+    "Copy path and line"));
 
-/** several is a finding in several places: the first, and where the others are. @param {Source} s @param {Finding[]} same */
+/** several is a finding in several places: the first, and where the others are.
+ * @param {Source} s @param {Finding[]} same */
 function several(s, same) {
   const places = new Set(same.map((f) => f.key)).size;
   const id = `places-${same[0].rule}-${same[0].line}`;
   return [
     findingText(same[0], h("strong", {}, places > 1 ? count(places, "endpoint") : count(same.length, "place"))),
-    fold(id, "Where", state.open[id] && h("ul", { class: "where-all" }, same.slice(0, maxFindings).map((f, i) => h("li", { key: i },
-      h("p", { class: "row" }, lineLink(s, f), address(f.key)), f.message !== same[0].message && h("p", { class: "quiet" }, plain(f.message)),
+    fold(id, "Where", state.open[id]
+      && h("ul", { class: "where-all" }, same.slice(0, maxFindings).map((f, i) => h("li", { key: i },
+      h("p", { class: "row" }, lineLink(s, f), address(f.key)),
+      f.message !== same[0].message && h("p", { class: "quiet" }, plain(f.message)),
       actions(s, f))))),
   ];
 }

@@ -21,7 +21,8 @@ export function parse(hash) {
   return { route, typed };
 }
 
-/** own sets a field even if it is called __proto__. @param {object} object @param {string} name @param {unknown} value */
+/** own sets a field even if it is called __proto__.
+ * @param {object} object @param {string} name @param {unknown} value */
 export function own(object, name, value) {
   Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -47,14 +48,12 @@ export function present(changes = {}) {
   return format({ route, typed: state.typed[endpointID(route)] ?? { params: {}, modifiers: {} } });
 }
 
-/** endpointID names an endpoint whatever its host is. @param {{ source: string, version: string, endpoint: string }} route */
+/** endpointID names an endpoint whatever its host is.
+ * @param {{ source: string, version: string, endpoint: string }} route */
 export const endpointID = ({ source, version, endpoint }) => JSON.stringify([source, version, endpoint]);
 
-/**
- * go changes the route. A new place is a step that Back undoes, a detail is not.
- * @param {Partial<Route>} changes
- * @param {{ replace?: boolean }} [options]
- */
+/** go changes the route. A new place is a step that Back undoes, a detail is not.
+ * @param {Partial<Route>} changes @param {{ replace?: boolean }} [options] */
 export function go(changes, { replace = false } = {}) {
   const from = `${state.route.view}/${state.route.pane}`;
   if (!replace && location.hash !== "") settleNow(); // what was typed belongs to the place that is left
@@ -74,7 +73,8 @@ export function back() {
   else go({ view: "preview", pane: "list" });
 }
 
-// Some browsers throw if an address changes more than 100 times in 30 s, so typing changes it once in this time at most.
+// Some browsers throw if an address changes more than 100 times in 30 s, so typing changes it once in this time at
+// most.
 const pause = 1000;
 let timer = 0;
 let last = -pause;

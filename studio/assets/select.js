@@ -16,21 +16,21 @@ export function source() {
 }
 
 /** version returns the version that the route names. @param {Source} s @returns {Version | undefined} */
-export const version = (s) => (state.route.version === "" ? s.versions[0] : s.versions.find((v) => v.name === state.route.version));
+export const version = (s) => (state.route.version === "" ? s.versions[0]
+  : s.versions.find((v) => v.name === state.route.version));
 
-/**
- * endpoint returns the endpoint that the route names. In another version it is the one at the same path, so that a switch of
- * versions does not lose it.
- * @param {Version | undefined} v
- * @returns {Endpoint | undefined}
- */
+/** endpoint returns the endpoint that the route names. In another version it is the one at the same path, so that a
+ * switch of versions does not lose it.
+ * @param {Version | undefined} v @returns {Endpoint | undefined} */
 export function endpoint(v) {
   const key = state.route.endpoint;
   if (!v || key === "") return v?.endpoints[0];
-  return v.endpoints.find((e) => e.key === key) ?? v.endpoints.find((e) => withoutVersion(e.key) === withoutVersion(key));
+  return v.endpoints.find((e) => e.key === key)
+    ?? v.endpoints.find((e) => withoutVersion(e.key) === withoutVersion(key));
 }
 
-const withoutVersion = (/** @type {string} */ url) => url.split("/").map((part) => (/^v\d+$/.test(part) ? "v" : part)).join("/");
+const withoutVersion = (/** @type {string} */ url) =>
+  url.split("/").map((part) => (/^v\d+$/.test(part) ? "v" : part)).join("/");
 
 /** @param {Source} s @param {Version} v @param {Endpoint} e @returns {Current} */
 export const placeOf = (s, v, e) => ({
@@ -38,7 +38,8 @@ export const placeOf = (s, v, e) => ({
 });
 
 /** endpointsOf returns all endpoints of sources. @param {Source[]} all */
-export const endpointsOf = (all) => all.flatMap((s) => s.versions.flatMap((v) => v.endpoints.map((e) => placeOf(s, v, e))));
+export const endpointsOf = (all) =>
+  all.flatMap((s) => s.versions.flatMap((v) => v.endpoints.map((e) => placeOf(s, v, e))));
 
 /** current returns all three at once, if there are all three. @returns {Current | null} */
 export function current() {
@@ -61,7 +62,8 @@ function fits(param, text) {
 /** defaultOf returns the value of a control that nobody has set. @param {Param} param */
 export const defaultOf = (param) => (param.default !== null && fits(param, param.default) ? param.default : "");
 
-/** valueOf returns what was typed into a control, if that still fits, or else its default. @param {Param} param @param {Typed} typed */
+/** valueOf returns what was typed into a control, if that still fits, or else its default.
+ * @param {Param} param @param {Typed} typed */
 export function valueOf(param, typed) {
   const mine = Object.hasOwn(typed.modifiers, param.key) ? typed.modifiers[param.key] : undefined;
   return mine !== undefined && fits(param, mine) ? mine : defaultOf(param);
@@ -70,10 +72,9 @@ export function valueOf(param, typed) {
 /** @param {Endpoint} e */
 export const paramsOf = (e) => e.modifiers.flatMap((modifier) => modifier.params);
 
-/**
- * sendOf returns the way in which requests of a source are sent. A file that nobody serves yet starts with sample data.
- * @param {Source} s
- */
+/** sendOf returns the way in which requests of a source are sent. A file that nobody serves yet starts with sample
+ * data.
+ * @param {Source} s */
 export function sendOf(s) {
   const { send } = state.route;
   if (send === "sample" || send === "published" || send === "origin") return send;
@@ -86,7 +87,8 @@ export const sendTo = () => state.sendTo ?? state.server.sendTo;
 
 const sampleData = "sample data";
 
-/** destination returns where the requests of an endpoint go. Context values are kept for it alone. @param {Current} at */
+/** destination returns where the requests of an endpoint go. Context values are kept for it alone.
+ * @param {Current} at */
 export function destination(at) {
   const send = sendOf(at.source);
   if (send === "sample") return sampleData;
@@ -103,7 +105,8 @@ export function contextValue(to, key) {
   return { text: to === sampleData && set.id === "1" ? "sample-value" : "", json: false }; // any value will do
 }
 
-/** elsewhere returns another destination that the set has a value of the key for. @param {string} to @param {string} key */
+/** elsewhere returns another destination that the set has a value of the key for.
+ * @param {string} to @param {string} key */
 export function elsewhere(to, key) {
   return Object.keys(contextSet().values).find((other) => other !== to && contextValue(other, key).text !== "");
 }
@@ -151,7 +154,8 @@ export function pathOf(e) {
 /** What each endpoint is found by. @type {WeakMap<Endpoint, { also: string[], all: string }>} */
 const words = new WeakMap();
 
-/** wordsOf returns what an endpoint is found by besides its name and URL, and all of it in lower case. @param {Endpoint} e */
+/** wordsOf returns what an endpoint is found by besides its name and URL, and all of it in lower case.
+ * @param {Endpoint} e */
 export function wordsOf(e) {
   let found = words.get(e);
   if (!found) {
@@ -162,13 +166,10 @@ export function wordsOf(e) {
   return found;
 }
 
-/**
- * keyOf returns the key of the endpoint that has a URL, in any version if none is named.
- * @param {Source} s
- * @param {string} name
- * @param {string} url
- */
-export const keyOf = (s, name, url) => s.versions.filter((v) => name === "" || v.name === name).flatMap((v) => v.endpoints)
+/** keyOf returns the key of the endpoint that has a URL, in any version if none is named.
+ * @param {Source} s @param {string} name @param {string} url */
+export const keyOf = (s, name, url) =>
+  s.versions.filter((v) => name === "" || v.name === name).flatMap((v) => v.endpoints)
   .find((e) => e.url === url)?.key;
 
 /** lostKeys returns the keys that feeds of an endpoint lose. @param {{ under: Loser[] } | undefined} nesting */
@@ -201,12 +202,8 @@ function patternOf(url) {
 /** coverage returns how many characters of a feed an endpoint covers. @param {string} url @param {string} feed */
 export const coverage = (url, feed) => patternOf(url).exec(feed)?.[0].length ?? 0;
 
-/**
- * bind reads the placeholders of an endpoint, and the values of its controls, out of the URL of a feed.
- * @param {Endpoint} e
- * @param {string} feed
- * @returns {Typed}
- */
+/** bind reads the placeholders of an endpoint, and the values of its controls, out of the URL of a feed.
+ * @param {Endpoint} e @param {string} feed @returns {Typed} */
 export function bind(e, feed) {
   const names = [...e.url.matchAll(/\{\{([^{}]*)\}\}/g)].map((m) => m[1]);
   /** @type {Typed} */

@@ -2,7 +2,8 @@
 
 import { state } from "./store.js";
 
-/** deployment is what the tab asks of the deployment, as the server takes it; empty means what the studio was started with. */
+/** deployment is what the tab asks of the deployment, as the server takes it; empty means what the studio was
+ * started with. */
 export function deployment() {
   const { host, features } = state.route;
   return host === "" && Object.keys(features).length === 0 ? "" : JSON.stringify({ host, features });
@@ -31,24 +32,21 @@ const gone = {
 
 const late = { detail: "The studio took too long to respond.", hint: "Try again." };
 
-// A call to the studio itself takes milliseconds, unless the machine is busy. One that waits for another server takes as long as that may.
+// A call to the studio itself takes milliseconds, unless the machine is busy. One that waits for another server takes
+// as long as that may.
 const defaultTimeout = 30000;
 export const remoteTimeout = 40000;
 
-/**
- * ask sends a request, and lets read take the response. With a body it is a POST.
- * @template T
- * @param {string} path
- * @param {unknown} body
+/** ask sends a request, and lets read take the response. With a body it is a POST.
+ * @template T @param {string} path @param {unknown} body
  * @param {{ limit?: AbortSignal, signal?: AbortSignal }} signals limit: for how long
- * @param {(response: Response) => Promise<T>} read
- * @returns {Promise<T>}
- */
+ * @param {(response: Response) => Promise<T>} read @returns {Promise<T>} */
 async function ask(path, body, { limit, signal }, read) {
   /** @type {RequestInit} */
   const request = { signal: AbortSignal.any([signal, limit].flatMap((s) => s ?? [])) };
   if (body !== undefined) {
-    Object.assign(request, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    Object.assign(request, { method: "POST", headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body) });
   }
   try {
     const response = await fetch(within(path), request);
@@ -61,23 +59,14 @@ async function ask(path, body, { limit, signal }, read) {
   }
 }
 
-/**
- * call asks the server.
- * @param {string} path
- * @param {unknown} [body]
- * @param {{ timeout?: number, signal?: AbortSignal }} [options]
- * @returns {Promise<any>}
- */
+/** call asks the server.
+ * @param {string} path @param {unknown} [body] @param {{ timeout?: number, signal?: AbortSignal }} [options]
+ * @returns {Promise<any>} */
 export const call = (path, body, { timeout = defaultTimeout, signal } = {}) =>
   ask(path, body, { limit: AbortSignal.timeout(timeout), signal }, (response) => response.json());
 
-/**
- * lines asks the server and calls onLine with each line of JSON as it arrives.
- * @param {string} path
- * @param {unknown} body
- * @param {AbortSignal} signal
- * @param {(line: any) => void} onLine
- */
+/** lines asks the server and calls onLine with each line of JSON as it arrives.
+ * @param {string} path @param {unknown} body @param {AbortSignal} signal @param {(line: any) => void} onLine */
 export const lines = (path, body, signal, onLine) => ask(path, body, { signal }, async (response) => {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -90,12 +79,9 @@ export const lines = (path, body, signal, onLine) => ask(path, body, { signal },
   }
 });
 
-/**
- * follow calls onState whenever the server has a new revision, and onLost when it does not answer. A browser opens six
- * connections to a host, so one tab holds the stream of events and tells the others.
- * @param {(message: { instance: string, rev: number }) => void} onState
- * @param {() => void} onLost
- */
+/** follow calls onState whenever the server has a new revision, and onLost when it does not answer. A browser opens
+ * six connections to a host, so one tab holds the stream of events and tells the others.
+ * @param {(message: { instance: string, rev: number }) => void} onState @param {() => void} onLost */
 export function follow(onState, onLost) {
   const channel = new BroadcastChannel("signpost-studio");
   const hear = (/** @type {any} */ message) => {

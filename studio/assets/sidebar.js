@@ -4,14 +4,16 @@ import { changesIn, choose, open, remove, update } from "./actions.js";
 import { badge, button, byId, clock, count, h, lazy, linkButton, plain, value } from "./dom.js";
 import { whenSeen } from "./parts.js";
 import { go } from "./route.js";
-import { endpoint, losses, marksOf, pathOf, serviceName, shortName, source, sources, version, wordsOf } from "./select.js";
+import { endpoint, losses, marksOf, pathOf, serviceName, shortName, source, sources, version,
+  wordsOf } from "./select.js";
 import { within } from "./server.js";
 import { after, change, state } from "./store.js";
 
 // So many rows are added at a time, when the end of the list is scrolled to: a browser lays them out without delay.
 const page = 100;
 
-/** How many rows of each service are shown. Another list of it begins at its top. @type {Map<string, { of: string, n: number }>} */
+/** How many rows of each service are shown. Another list of it begins at its top.
+ * @type {Map<string, { of: string, n: number }>} */
 const rooms = new Map();
 
 // From here on a filter helps.
@@ -32,15 +34,16 @@ export function sidebar() {
       h("input", {
         id: "filter", type: "search", placeholder: "Filter by name, URL or key", "aria-label": "Filter endpoints",
         value: state.route.filter,
-        oninput: (/** @type {any} */ event) => go({ filter: event.target.value }, { replace: true }),
-        onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        oninput: (event) => go({ filter: event.target.value }, { replace: true }),
+        onkeydown: (event) => {
           if (event.key !== "ArrowDown") return;
           event.preventDefault();
           focusRow(0);
         },
       })),
     h("ul", {
-      id: "endpoints", role: "tree", class: "tree", "aria-label": "Endpoints", key: "tree", onkeydown: move, hidden: all.length === 0,
+      id: "endpoints", role: "tree", class: "tree", "aria-label": "Endpoints", key: "tree", onkeydown: move,
+      hidden: all.length === 0,
     }, all.map((other) => service(other, other === s))),
     h("p", { key: "register" }, button({
       class: "link", id: "register-button", "aria-haspopup": "dialog",
@@ -57,13 +60,15 @@ function service(s, chosen) {
   const found = v ? matching(v) : [];
   return h("li", { key: s.id, role: "none", class: "service" + (chosen ? " chosen" : ""), "data-service": s.id },
     h("div", {
-      role: "treeitem", "aria-level": 1, "aria-expanded": s.judged ? String(unfolded) : undefined, "aria-selected": String(chosen && !v),
-      tabindex: chosen && found.length === 0 ? "0" : "-1", class: "service-row", title: plain(s.id), "data-source": s.id,
+      role: "treeitem", "aria-level": 1, "aria-expanded": s.judged ? String(unfolded) : undefined,
+      "aria-selected": String(chosen && !v),
+      tabindex: chosen && found.length === 0 ? "0" : "-1", class: "service-row", title: plain(s.id),
+      "data-source": s.id,
       onclick: () => (chosen ? fold() : s.judged && choose(s.id)), "aria-disabled": s.judged ? undefined : "true",
     },
     h("span", {
       class: "twisty" + (s.judged ? " chevron" : "") + (unfolded ? " down" : ""), "aria-hidden": "true",
-      onclick: (/** @type {Event} */ event) => { event.stopPropagation(); if (s.judged) fold(); },
+      onclick: (event) => { event.stopPropagation(); if (s.judged) fold(); },
     }),
     value(serviceName(s), "service-name"), " ", serviceMarks(s)),
     v && rows(s, v, found, chosen),
@@ -75,12 +80,14 @@ function service(s, chosen) {
 function serviceMarks(s) {
   const errors = s.findings.filter((f) => f.severity === "error").length;
   if (!s.judged) return h("span", { class: "mark quiet" }, "overlap only");
-  if (s.failure || state.failures["source:" + s.id]) return h("span", { class: "mark bad" }, s.kind === "address" ? "failed" : "not read");
+  if (s.failure || state.failures["source:" + s.id]) return h("span", { class: "mark bad" },
+    s.kind === "address" ? "failed" : "not read");
   const breaking = s.changes.some((c) => c.level === "breaking");
   if (errors || (s.findings.length && !breaking)) {
     return h("span", { class: "mark " + (errors ? "bad" : "notable") }, count(s.findings.length, "problem"));
   }
-  if (s.changes.length) return h("span", { class: "mark " + (breaking ? "bad" : "notable") }, count(s.changes.length, "change"));
+  if (s.changes.length) return h("span", { class: "mark " + (breaking ? "bad" : "notable") },
+    count(s.changes.length, "change"));
   const lost = losses(s).length;
   return lost > 0 && h("span", { class: "mark bad" }, `${lost} with lost keys`);
 }
@@ -90,16 +97,20 @@ function facts(s) {
   const busy = state.busy["source:" + s.id];
   const failed = state.failures["source:" + s.id] ?? s.failure;
   const updated = state.updated[s.id];
-  const link = s.kind === "address" ? (/^https?:\/\//i.test(s.id) ? s.id : "") : version(s)?.route && within(version(s)?.route ?? "");
+  const link = s.kind === "address" ? (/^https?:\/\//i.test(s.id) ? s.id : "") : version(s)?.route
+    && within(version(s)?.route ?? "");
   return [
-    h("p", { class: "row quiet" }, s.title && h("span", {}, value(s.kind === "example" ? "built-in example" : shortName(s))),
+    h("p", { class: "row quiet" },
+      s.title && h("span", {}, value(s.kind === "example" ? "built-in example" : shortName(s))),
       link && h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, "Manifest"),
       s.kind === "address" && linkButton(() => update(s.id), busy ? "Updating…" : "Update"),
       s.kind === "address" && linkButton(() => remove(s.id), "Remove")),
     s.kind === "address" && failed && h("p", { class: "failure", id: "update-failure" }, plain(failed.detail)),
-    !failed && updated && h("p", { class: "row", id: "updated" }, h("span", { class: "quiet" }, `Updated ${clock(updated.at)}:`),
+    !failed && updated && h("p", { class: "row", id: "updated" },
+      h("span", { class: "quiet" }, `Updated ${clock(updated.at)}:`),
       updated.changes.length === 0 ? h("span", { class: "quiet" }, "nothing has changed")
-        : button({ class: "link bad", onclick: () => go({ view: "changes", base: "registered" }) }, changesIn(updated.changes))),
+        : button({ class: "link bad", onclick: () => go({ view: "changes", base: "registered" }) },
+          changesIn(updated.changes))),
   ];
 }
 
@@ -109,16 +120,13 @@ function matching(v) {
   return v.endpoints.filter((e) => wordsOf(e).all.includes(words));
 }
 
-/**
- * rows are the endpoints that were found in a version.
- * @param {Source} s
- * @param {Version} v
- * @param {Endpoint[]} found
- * @param {boolean} current whether it is the service that is looked at
- */
+/** rows are the endpoints that were found in a version.
+ * @param {Source} s @param {Version} v @param {Endpoint[]} found
+ * @param {boolean} current whether it is the service that is looked at */
 function rows(s, v, found, current) {
   if (found.length === 0) {
-    return h("p", { class: "blank-line", role: "none" }, v.endpoints.length === 0 ? "No endpoints yet." : "No endpoint matches.");
+    return h("p", { class: "blank-line", role: "none" },
+      v.endpoints.length === 0 ? "No endpoints yet." : "No endpoint matches.");
   }
   const chosen = current && state.route.view === "preview" ? endpoint(v) : undefined;
   const of = [s.read, v.name, state.route.filter].join("\n");
@@ -127,9 +135,11 @@ function rows(s, v, found, current) {
   if (chosen) room.n = Math.max(room.n, found.indexOf(chosen) + 1);
   const { n } = room;
   const shown = found.slice(0, n);
-  const quiet = new Set(state.usage?.endpoints.filter((e) => e.requests === 0 && e.version === v.name).map((e) => e.url));
+  const quiet = new Set(state.usage?.endpoints.filter((e) => e.requests === 0
+    && e.version === v.name).map((e) => e.url));
   const stop = !current ? undefined : chosen && shown.includes(chosen) ? chosen : shown[0];
-  return lazy("ul", { role: "group", class: "rows-of", key: "rows" }, [s, v, of, chosen, stop, n, state.server.overlap], () => {
+  return lazy("ul", { role: "group", class: "rows-of", key: "rows" },
+    [s, v, of, chosen, stop, n, state.server.overlap], () => {
     const marks = marksOf(s, v);
     return [
       shown.map((e) => row(s, v, e, marks(e), e === chosen, e === stop, quiet.has(e.key))),
@@ -141,15 +151,8 @@ function rows(s, v, found, current) {
   });
 }
 
-/**
- * @param {Source} s
- * @param {Version} v
- * @param {Endpoint} e
- * @param {Marks} m
- * @param {boolean} chosen
- * @param {boolean} focusable
- * @param {boolean} unused
- */
+/** @param {Source} s @param {Version} v @param {Endpoint} e @param {Marks} m @param {boolean} chosen
+ * @param {boolean} focusable @param {boolean} unused */
 function row(s, v, e, m, chosen, focusable, unused) {
   return h("li", {
     key: e.key, role: "treeitem", "aria-level": 2, "aria-selected": String(chosen), tabindex: focusable ? "0" : "-1",
@@ -168,7 +171,8 @@ function row(s, v, e, m, chosen, focusable, unused) {
   h("span", { class: "where" }, value(pathOf(e))));
 }
 
-const items = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#endpoints [role='treeitem']:not([aria-disabled])")]);
+const rowSelector = "#endpoints [role='treeitem']:not([aria-disabled])";
+const items = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(rowSelector)]);
 
 /** @param {HTMLElement | undefined} target */
 function focusOn(target) {
@@ -209,7 +213,8 @@ function move(event) {
     all[i].click();
     after(() => (key === "ArrowRight" ? byId("endpoint-name") : items()[i])?.focus());
   } else if (key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    const begins = (/** @type {HTMLElement} */ node) => node.querySelector("bdi")?.textContent?.toLowerCase().startsWith(key.toLowerCase());
+    const begins = (/** @type {HTMLElement} */ node) =>
+      node.querySelector("bdi")?.textContent?.toLowerCase().startsWith(key.toLowerCase());
     focusOn([...all.slice(i + 1), ...all.slice(0, i + 1)].find(begins) ?? all[i]);
   }
 }

@@ -1,11 +1,13 @@
-// The one state of the page. Everything reads it; change alone changes it, and the page is rendered once for all changes at a time.
+// The one state of the page. Everything reads it; change alone changes it, and the page is rendered once for all
+// changes at a time.
 
 /** defaultFollow is how many links a check follows, as signpost check does. */
 export const defaultFollow = 20;
 
 /** The fields of a route that are texts, and what they are where the address does not say. */
 export const routeTexts = {
-  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "", base: "registered", of: "", host: "",
+  source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "", base: "registered", of: "",
+  host: "",
 };
 
 /** @type {State} */
@@ -13,7 +15,8 @@ const mutable = {
   connection: "connecting",
   loaded: false,
   server: {
-    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", timeout: 0, sources: new Map(), overlap: new Map(),
+    instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", timeout: 0, sources: new Map(),
+    overlap: new Map(),
   },
   route: { view: "preview", ...routeTexts, features: {}, feeds: [] },
   typed: {},
@@ -67,11 +70,8 @@ export function after(f) {
 /** @type {(state: State) => void} */
 let tidy = () => {};
 
-/**
- * onChange says what renders the state, and what makes it consistent before.
- * @param {() => void} f
- * @param {(state: State) => void} before
- */
+/** onChange says what renders the state, and what makes it consistent before.
+ * @param {() => void} f @param {(state: State) => void} before */
 export function onChange(f, before) {
   render = f;
   tidy = before;
@@ -93,7 +93,8 @@ export function change(f) {
   });
 }
 
-// What this tab keeps when it is reloaded. Context values are kept nowhere else. The address may have the route a second late.
+// What this tab keeps when it is reloaded. Context values are kept nowhere else. The address may have the route a
+// second late.
 const kept = /** @type {const} */ (["route", "typed", "sets", "set", "sendTo", "auto", "registered"]);
 const storageKey = "signpost-studio";
 let before = "";
@@ -109,7 +110,8 @@ function remember() {
   }
 }
 
-/** recall takes over what the tab kept. It returns the route, which is that of the page only after a reload. @returns {Route | null} */
+/** recall takes over what the tab kept. It returns the route, which is that of the page only after a reload.
+ * @returns {Route | null} */
 export function recall() {
   try {
     const { route = null, ...stored } = JSON.parse(sessionStorage.getItem(storageKey) ?? "{}");

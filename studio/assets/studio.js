@@ -64,8 +64,10 @@ function main() {
 
 const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelledby": "empty-title" },
   h("h2", { id: "empty-title" }, "Nothing is registered yet"),
-  h("p", {}, "Register the address of a manifest, or run ", h("code", {}, "signpost studio feeds.yaml"), " to open a definition."),
-  button({ class: "primary", onclick: () => change((state) => { state.dialog = "register"; }) }, "Register a manifest"));
+  h("p", {}, "Register the address of a manifest, or run ", h("code", {}, "signpost studio feeds.yaml"),
+    " to open a definition."),
+  button({ class: "primary", onclick: () => change((state) => { state.dialog = "register"; }) },
+    "Register a manifest"));
 
 /** dialog is the one that is open. @returns {Child} */
 function dialog() {
@@ -77,9 +79,9 @@ function dialog() {
   });
   return h("dialog", {
     key: "dialog-" + state.dialog, class: "dialog " + state.dialog, "aria-labelledby": "dialog-title",
-    created: (/** @type {HTMLDialogElement} */ node) => queueMicrotask(() => { node.showModal(); node.querySelector("input")?.focus(); }),
+    created: (node) => queueMicrotask(() => { node.showModal(); node.querySelector("input")?.focus(); }),
     onclose: close, oncancel: close,
-    onclick: (/** @type {MouseEvent} */ event) => { if (event.target === event.currentTarget) close(); },
+    onclick: (event) => { if (event.target === event.currentTarget) close(); },
   }, h("div", { class: "dialog-body" }, content(),
     state.dialog !== "set" && button({ class: "small close", onclick: close }, "Close")));
 }
@@ -96,7 +98,8 @@ document.addEventListener("keydown", (event) => {
   if (command && event.key.toLowerCase() === "k") {
     event.preventDefault();
     if (state.dialog !== "palette") openPalette();
-  } else if (command && event.key === "Enter" && !event.repeat && state.route.view === "preview" && state.dialog === "") {
+  } else if (command && event.key === "Enter" && !event.repeat && state.route.view === "preview"
+    && state.dialog === "") {
     event.preventDefault();
     send().catch(failed);
   }

@@ -38,8 +38,10 @@ async function load() {
     do {
       const wish = deployment();
       const { instance, rev, deployment: has } = state.server;
-      await apply(await call(has === wish && instance ? `/api/state?instance=${instance}&since=${rev}` : "/api/state"), wish);
-    } while ((wanted.instance === state.server.instance && wanted.rev > state.server.rev) || deployment() !== state.server.deployment);
+      await apply(await call(has === wish && instance ? `/api/state?instance=${instance}&since=${rev}` : "/api/state"),
+        wish);
+    } while ((wanted.instance === state.server.instance && wanted.rev > state.server.rev)
+      || deployment() !== state.server.deployment);
   } catch (refused) {
     if (!(refused instanceof Refused)) throw refused;
     if (refused.failure.status === 422) { // a host that is none
@@ -53,7 +55,8 @@ async function load() {
     }
     change((state) => {
       state.connection = "lost";
-      state.failures.locked = refused.failure.status === 401 ? refused.failure : null; // it was started with another token
+      state.failures.locked = refused.failure.status === 401 ? refused.failure
+        : null; // it was started with another token
     });
     window.setTimeout(refresh, 2000);
   }
@@ -67,13 +70,15 @@ async function apply(now, wish) {
     return;
   }
   const first = server.instance === "";
-  /** take puts a list together: a pair is a run of what the page has. @type {<T>(list: (T | number[])[], has: readonly T[]) => T[]} */
+  /** take puts a list together: a pair is a run of what the page has.
+   * @type {<T>(list: (T | number[])[], has: readonly T[]) => T[]} */
   const take = (list, has) => list.flatMap((item) => (Array.isArray(item) ? has.slice(item[0], item[1]) : [item]));
   for (const s of now.sources) {
     const old = server.sources.get(s.id);
     s.findings = take(s.findings, old?.findings ?? []);
     s.changes = take(s.changes, old?.changes ?? []);
-    for (const v of s.versions) v.endpoints = take(v.endpoints, old?.versions.find((other) => other.name === v.name)?.endpoints ?? []);
+    for (const v of s.versions) v.endpoints = take(v.endpoints,
+      old?.versions.find((other) => other.name === v.name)?.endpoints ?? []);
   }
   const overlap = take(now.overlap, [...server.overlap.values()]);
   const restarted = !first && server.instance !== now.instance;
@@ -101,7 +106,8 @@ async function apply(now, wish) {
 export function summary(findings) {
   const errors = findings.filter((f) => f.severity === "error").length;
   const warnings = findings.length - errors;
-  return [errors && count(errors, "error"), warnings && count(warnings, "warning")].filter(Boolean).join(", ") || "No problems";
+  return [errors && count(errors, "error"), warnings && count(warnings, "warning")].filter(Boolean).join(", ")
+    || "No problems";
 }
 
 /** keepPlace puts what is shown into the address, where that does not say yet. */
@@ -115,23 +121,24 @@ function keepPlace() {
   settle();
 }
 
-/**
- * restore gives a server that was started anew what the page had: its addresses, of which one that fails is kept and says so, and
- * what changes are shown against.
- * @param {Map<string, Source>} before
- */
+/** restore gives a server that was started anew what the page had: its addresses, of which one that fails is kept
+ * and says so, and what changes are shown against.
+ * @param {Map<string, Source>} before */
 async function restore(before) {
-  const addresses = new Set([...state.registered, ...[...before.values()].filter((s) => s.kind === "address").map((s) => s.id)]);
+  const addresses = new Set([...state.registered,
+    ...[...before.values()].filter((s) => s.kind === "address").map((s) => s.id)]);
   const missing = [...addresses].filter((address) => !state.server.sources.has(address));
   if (missing.length + bases.size === 0) return;
   restoring = true;
-  await Promise.all(missing.map((address) => call("/api/register", { address, keep: true }, { timeout: remoteTimeout }).catch(() => {})));
+  await Promise.all(missing.map((address) =>
+    call("/api/register", { address, keep: true }, { timeout: remoteTimeout }).catch(() => {})));
   for (const base of bases.values()) await call("/api/accept", base).catch(() => {});
   restoring = false;
   await refresh();
 }
 
-/** The bases of comparison by source, for a server that is started anew. @type {Map<string, { source: string, since?: string }>} */
+/** The bases of comparison by source, for a server that is started anew.
+ * @type {Map<string, { source: string, since?: string }>} */
 const bases = new Map();
 let restoring = false;
 
@@ -153,7 +160,8 @@ const twoPanes = "(min-width: 681px) and (max-width: 940px)";
 export function arrive(first) {
   if (!location.hash.startsWith("#/")) {
     if (!first) return;
-    if (matchMedia(twoPanes).matches) change((state) => { state.route.pane = "endpoint"; }); // so that a feed is the first thing to see
+    // So that a feed is the first thing to see.
+    if (matchMedia(twoPanes).matches) change((state) => { state.route.pane = "endpoint"; });
     settle();
     return;
   }

@@ -14,13 +14,15 @@ export function header() {
   return h("header", { class: "top", key: "top" },
     h("img", { src: "signpost.svg", alt: "", width: 26, height: 26 }),
     h("h1", { class: "title" }, s ? value(serviceName(s)) : "Signpost studio"),
-    s && s.versions.length > 1 && choice({ id: "version", class: "quietly", "aria-label": "API version", value: v?.name ?? "" },
+    s && s.versions.length > 1 && choice({ id: "version", class: "quietly", "aria-label": "API version",
+      value: v?.name ?? "" },
       (name) => chooseVersion(s, name), s.versions.map((other) => [other.name, other.name])),
     h("nav", { class: "views", "aria-label": "Views" }, views.map(({ name, label, mark }) => {
       const marked = s && mark(s);
       return h("a", {
-        key: name, href: present({ view: name, pane: "list" }), "aria-current": state.route.view === name ? "page" : undefined,
-        onclick: (/** @type {MouseEvent} */ event) => {
+        key: name, href: present({ view: name, pane: "list" }),
+        "aria-current": state.route.view === name ? "page" : undefined,
+        onclick: (event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey) return;
           event.preventDefault();
           go({ view: name, pane: name === "preview" ? state.route.pane : "list" });
@@ -85,7 +87,8 @@ export function banners() {
   return [
     state.connection === "lost" && h("div", { class: "banner bad", id: "offline", role: "alert", key: "offline" },
       locked ? [h("p", {}, h("strong", {}, plain(locked.detail))), h("p", {}, plain(locked.hint))]
-        : h("p", {}, "The studio has stopped. Start ", h("code", {}, "signpost studio"), " again, and this page picks up ",
+        : h("p", {}, "The studio has stopped. Start ", h("code", {}, "signpost studio"),
+          " again, and this page picks up ",
           "where you left off.")),
     page && state.connection !== "lost" && failureBox(page, "page-failure",
       button({ class: "small", onclick: () => change((state) => { state.failures.page = null; }) }, "Close")),
@@ -105,10 +108,12 @@ function notes(s) {
   const failed = s.failure;
   return [
     failed && h("div", { key: "failed", class: "banner bad", role: "alert", id: "source-failure" },
-      h("p", {}, h("strong", {}, value(shortName(s)), ": ", plain(failed.detail))), failed.hint && h("p", {}, plain(failed.hint)),
+      h("p", {}, h("strong", {}, value(shortName(s)), ": ", plain(failed.detail))),
+      failed.hint && h("p", {}, plain(failed.hint)),
       s.kind === "address"
         && button({ onclick: () => update(s.id) }, state.busy["source:" + s.id] ? "Trying…" : "Try again")),
-    s.notes.length > 0 && h("ul", { class: "notes", id: "notes", key: "notes" }, s.notes.map((note) => h("li", {}, plain(note)))),
+    s.notes.length > 0 && h("ul", { class: "notes", id: "notes", key: "notes" },
+      s.notes.map((note) => h("li", {}, plain(note)))),
   ];
 }
 
@@ -127,7 +132,8 @@ export const registerDialog = () => [
   h("div", { class: "row" },
     h("input", {
       id: "address", type: "url", placeholder: "https://feeds.example.com/v1/endpoints-manifest", autocomplete: "url",
-      autocapitalize: "off", spellcheck: "false", "aria-describedby": state.failures.register ? "register-failure" : undefined,
+      autocapitalize: "off", spellcheck: "false",
+      "aria-describedby": state.failures.register ? "register-failure" : undefined,
     }),
     h("button", { type: "submit", class: "primary", "aria-busy": state.busy.register ? "true" : undefined },
       state.busy.register ? "Registering…" : "Register")),
@@ -145,10 +151,10 @@ export function setDialog() {
     h("div", { class: "stack" }, h("label", { for: "set-name" }, "Name"),
       h("input", {
         id: "set-name", type: "text", value: set.name,
-        oninput: (/** @type {any} */ event) => change((state) => { set.name = event.target.value; }),
+        oninput: (event) => change((state) => { set.name = event.target.value; }),
       })),
     places.length === 0
-      && h("p", { class: "blank-line" }, "This set is empty. Enter values on an endpoint, under “What the app adds”."),
+      && h("p", { class: "blank-line" }, "This set is empty. Enter values under “What the app adds”."),
     h("ul", { class: "places" }, places.map(([to, values]) => h("li", { key: to }, value(to, "strong"), " ",
       h("span", { class: "quiet" }, plain(Object.keys(values).join(", "))),
       button({ class: "small", onclick: () => change((state) => { delete set.values[to]; }) }, "Forget")))),

@@ -3,8 +3,8 @@
 import { h } from "./dom.js";
 import { state } from "./store.js";
 
-/** usageOf returns what requests to an endpoint use. @param {Source} s @param {string} version @param {string} key
- * @returns {EndpointUsage | undefined} */
+/** usageOf returns what requests to an endpoint use.
+ * @param {Source} s @param {string} version @param {string} key @returns {EndpointUsage | undefined} */
 export const usageOf = (s, version, key) => state.usage?.endpoints.find((e) =>
   e.url === key && (e.version === version || version === "") && (e.service === s.base_path || s.kind === "address"));
 
@@ -23,17 +23,16 @@ function percent(n, of) {
 /** bar draws a share. @param {number} n @param {number} of */
 const bar = (n, of) => h("progress", { class: "bar", max: Math.max(1, of), value: n, "aria-hidden": "true" });
 
-/**
- * share says how many of the requests do something, with a bar.
- * @param {number | undefined} n
- * @param {number | undefined} of
- * @param {string} does
- */
-export const share = (n, of, does) => (n === undefined || of === undefined ? null : h("div", { class: "share" }, bar(n, of),
-  h("p", {}, n === 0 ? `No request of ${number(of)} ${does}.` : [h("strong", {}, number(n)), ` of ${number(of)} requests ${does} `,
+/** share says how many of the requests do something, with a bar.
+ * @param {number | undefined} n @param {number | undefined} of @param {string} does */
+export const share = (n, of, does) =>
+  (n === undefined || of === undefined ? null : h("div", { class: "share" }, bar(n, of),
+  h("p", {}, n === 0 ? `No request of ${number(of)} ${does}.`
+    : [h("strong", {}, number(n)), ` of ${number(of)} requests ${does} `,
     h("span", { class: "quiet" }, `(${percent(n, of)})`)])));
 
-/** small is a share beside a control. @param {number | undefined} n @param {number | undefined} of @param {string} does */
+/** small is a share beside a control.
+ * @param {number | undefined} n @param {number | undefined} of @param {string} does */
 export const small = (n, of, does) => (n === undefined || !of ? null
   : h("span", { class: "share small", title: `${number(n)} of ${number(of)} requests ${does}` }, bar(n, of),
     h("span", { class: "quiet" }, percent(n, of))));
@@ -41,5 +40,7 @@ export const small = (n, of, does) => (n === undefined || !of ? null
 /** usageSpan says what was counted. */
 export function usageSpan() {
   const { usage } = state;
-  return usage ? `usage ${usage.from && usage.to ? `${usage.from} to ${usage.to}, ` : ""}${number(usage.requests)} requests` : "";
+  if (!usage) return "";
+  const days = usage.from && usage.to ? `${usage.from} to ${usage.to}, ` : "";
+  return `usage ${days}${number(usage.requests)} requests`;
 }

@@ -22,4 +22,5 @@ export const views = [
 const some = (n, kind) => (n > 0 ? { text: n, kind } : null);
 
 /** @param {Source} s @param {string} level */
-const worst = (s, level) => (s.findings.some((f) => level === f.severity) || s.changes.some((c) => level === c.level) ? "bad" : "notable");
+const worst = (s, level) => (s.findings.some((f) => level === f.severity)
+  || s.changes.some((c) => level === c.level) ? "bad" : "notable");

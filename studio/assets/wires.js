@@ -3,7 +3,8 @@
 import { lazy } from "./dom.js";
 
 /** wires is the layer of lines. What is in it belongs to draw. */
-export const wires = lazy("div", { class: "wires", key: "wires", "aria-hidden": "true", created: follow }, [], () => []);
+export const wires = lazy("div", { class: "wires", key: "wires", "aria-hidden": "true", created: follow }, [],
+  () => []);
 
 /** follow draws the lines whenever what they connect has changed. @param {HTMLElement} layer */
 function follow(layer) {
@@ -30,11 +31,13 @@ function follow(layer) {
 function draw(layer) {
   const drawing = /** @type {HTMLElement} */ (layer.parentElement);
   const around = drawing.getBoundingClientRect();
-  const svg = /** @type {SVGElement} */ (document.getElementById("wires")?.cloneNode(true)); // from the page: here is no markup
+  // The page has an empty drawing, since scripts make no markup.
+  const svg = /** @type {SVGElement} */ (document.getElementById("wires")?.cloneNode(true));
   const [path] = svg.children;
   svg.replaceChildren();
   svg.removeAttribute("id");
-  const nodes = new Map([...drawing.querySelectorAll("[data-node]")].map((node) => [node.getAttribute("data-node"), node]));
+  const nodes = new Map([...drawing.querySelectorAll("[data-node]")].map((node) =>
+    [node.getAttribute("data-node"), node]));
   const line = (/** @type {Element} */ from, /** @type {Element} */ to, /** @type {string} */ kind) => {
     const [a, b] = [from.getBoundingClientRect(), to.getBoundingClientRect()];
     const [x, y] = [a.right - around.left, a.top + a.height / 2 - around.top];
