@@ -75,7 +75,7 @@ function urlTokens(url) {
       h("span", { class: "key" }, placeholders(name)),
       pair.includes("=") && "="));
     const ctx = name === "ctx" ? (state.arrived?.added.length ? "arrived" : "quiet") : "";
-    parts.push(h("wbr"), h("span", { class: ctx }, placeholders(whole)));
+    parts.push(h("span", { class: ctx }, placeholders(whole)));
   });
   if (fragment.length) parts.push(h("span", { class: "quiet" }, plain("#" + fragment.join("#"))));
   return parts;
