@@ -84,8 +84,8 @@ func (x Extra) check(known []string) error {
 	return nil
 }
 
-// Beyond marks a method or a context type that is meant although the specification does not know it: an endpoint with the
-// method "+GET" is served with the method "GET".
+// Beyond marks a method or a context type that is meant although the specification does not know it: an endpoint with
+// the method "+GET" is served with the method "GET".
 const Beyond = "+"
 
 // Served returns a copy of the manifest as it is served, with the marks of values beyond the specification removed.

@@ -59,8 +59,9 @@ func (h Hosts) Exact() []string {
 	return names
 }
 
-// Owns reports whether a URL is the service's own: it contains {{host}}, or its host is an exact name of the list. Every
-// other URL is somebody else's, even if a suffix of the list covers it, because a suffix does not say whose each host is.
+// Owns reports whether a URL is the service's own: it contains {{host}}, or its host is an exact name of the list.
+// Every other URL is somebody else's, even if a suffix of the list covers it, because a suffix does not say whose each
+// host is.
 func (h Hosts) Owns(u URL) bool {
 	if u.HasHostPlaceholder() {
 		return true

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The objects of a manifest are encoded by their struct tags, as encoding/json does it, except that extra fields are kept
-// and follow the others, names must match exactly, lists are never null, and &, < and > are not escaped.
+// The objects of a manifest are encoded by their struct tags, as encoding/json does it, except that extra fields are
+// kept and follow the others, names must match exactly, lists are never null, and &, < and > are not escaped.
 
 // layout says how a struct is written.
 type layout struct {
@@ -77,7 +77,8 @@ func (w writer) name(i int, name string) {
 	w.out.WriteByte(':')
 }
 
-// text writes a string. Most of them have nothing to escape, which makes this a quarter of the time that the Encoder takes.
+// text writes a string. Most of them have nothing to escape, which makes this a quarter of the time that the Encoder
+// takes.
 func (w writer) text(s string) {
 	if strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == '"' || r == '\\' || r > '~' }) {
 		_ = w.scalar(s) // strings always encode

@@ -83,7 +83,8 @@ const (
 // ContextTypes returns the ways in which clients send context keys, according to the specification.
 func ContextTypes() []string { return []string{ContextCtx, ContextBodyParam} }
 
-// Place names the part of a request that carries the item, such as "request body", or returns "" if its type is unknown.
+// Place names the part of a request that carries the item, such as "request body", or returns "" if its type is
+// unknown.
 func (c ContextItem) Place() string {
 	switch c.Type {
 	case ContextCtx:
@@ -158,7 +159,8 @@ func (m Manifest) MarshalJSON() ([]byte, error) {
 	return bytes.Join(pieces, []byte(HostPlaceholder)), err
 }
 
-// pieces returns the manifest as JSON on one line, cut at every {{host}} of a URL. In a name, {{host}} is ordinary text.
+// pieces returns the manifest as JSON on one line, cut at every {{host}} of a URL. In a name, {{host}} is ordinary
+// text.
 func (m Manifest) pieces() ([][]byte, error) {
 	cut := []byte{0} // in place of {{host}}: JSON escapes it everywhere else
 	w := newWriter()
@@ -182,8 +184,8 @@ func (m Manifest) pieces() ([][]byte, error) {
 	return bytes.Split(text, cut), nil
 }
 
-// UnmarshalJSON reads a manifest. It keeps the order of endpoints, the notation of numbers, and unknown fields as Extra,
-// and returns an error for duplicate endpoints. For all other checks, see [Manifest.Validate].
+// UnmarshalJSON reads a manifest. It keeps the order of endpoints, the notation of numbers, and unknown fields as
+// Extra, and returns an error for duplicate endpoints. For all other checks, see [Manifest.Validate].
 func (m *Manifest) UnmarshalJSON(data []byte) error {
 	var endpoints json.RawMessage
 	var extra extraFields

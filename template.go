@@ -65,8 +65,8 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 // Revision identifies the manifest before the host is filled in. It is the same on every replica.
 func (t *Template) Revision() string { return t.revision }
 
-// Manifest returns the manifest as it is served, with features applied and {{host}} unresolved. It is read from the JSON
-// each time: a server with thousands of manifests would keep them all twice.
+// Manifest returns the manifest as it is served, with features applied and {{host}} unresolved. It is read from the
+// JSON each time: a server with thousands of manifests would keep them all twice.
 func (t *Template) Manifest() Manifest {
 	var m Manifest
 	if t.size == 0 {
@@ -99,8 +99,8 @@ func (t *Template) Endpoint(url string) (Endpoint, error) {
 	return Endpoint{}, fmt.Errorf("manifest has no endpoint %q", url)
 }
 
-// HostError reports that the manifest does not exist for a host. Either {{host}} is only a part of a URL's host, and the
-// combination is not a valid host name, as with an IP address; or two URLs become the same.
+// HostError reports that the manifest does not exist for a host. Either {{host}} is only a part of a URL's host, and
+// the combination is not a valid host name, as with an IP address; or two URLs become the same.
 type HostError struct {
 	Host string
 	URL  URL // with {{host}} unresolved
@@ -138,8 +138,8 @@ type hostCheck struct {
 	alike    [][]URL // those that may become the same
 }
 
-// hostCheck returns the URLs that do not fit every host, and those that differ in their authority only, which may become
-// the same if one of them contains {{host}}.
+// hostCheck returns the URLs that do not fit every host, and those that differ in their authority only, which may
+// become the same if one of them contains {{host}}.
 func (m Manifest) hostCheck() hostCheck {
 	var c hostCheck
 	groups := make(map[string][]URL)
@@ -165,8 +165,8 @@ func (m Manifest) hostCheck() hostCheck {
 	return c
 }
 
-// check returns an error if a request cannot be for the host, or if the manifest does not exist for it. What it accepts can
-// break out of neither the JSON string nor the authority of the URL.
+// check returns an error if a request cannot be for the host, or if the manifest does not exist for it. What it accepts
+// can break out of neither the JSON string nor the authority of the URL.
 func (c hostCheck) check(host string) error {
 	if !isASCII(host) || checkHost(host) != nil {
 		return fmt.Errorf("%q is not a host name or an IP address", host)

@@ -111,8 +111,8 @@ func (u URL) WithAuthority(authority string) URL {
 	return CutURL(u.scheme + "://" + authority + u.Rest())
 }
 
-// HostFor returns the host for which the origin of the URL, which contains {{host}}, becomes that of another one, or "". It
-// is the inverse of Resolve.
+// HostFor returns the host for which the origin of the URL, which contains {{host}}, becomes that of another one, or
+// "". It is the inverse of Resolve.
 func (u URL) HostFor(other URL) string {
 	before, after, _ := strings.Cut(strings.ToLower(u.authority), HostPlaceholder)
 	name := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(other.authority), before), after)
@@ -185,8 +185,8 @@ func ReplacePlaceholders(url string, replace func(name string) string) string {
 	return placeholder.ReplaceAllStringFunc(url, func(found string) string { return replace(found[2 : len(found)-2]) })
 }
 
-// placeholders returns the names of the placeholders in a URL or part of one, in order and without duplicates. {{host}} is
-// not included.
+// placeholders returns the names of the placeholders in a URL or part of one, in order and without duplicates. {{host}}
+// is not included.
 func placeholders(url string) []string {
 	var names []string
 	for _, found := range placeholder.FindAllString(url, -1) {

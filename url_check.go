@@ -165,7 +165,8 @@ var (
 	anyHost = regexp.MustCompile(`(?i)\{\{host\}\}`)
 )
 
-// repairPlaceholders returns a URL with all its placeholders in the form {{name}}. Capitals of {{host}} are lower-cased.
+// repairPlaceholders returns a URL with all its placeholders in the form {{name}}. Capitals of {{host}} are
+// lower-cased.
 func repairPlaceholders(url string) string {
 	return anyHost.ReplaceAllString(anyPlaceholder.ReplaceAllString(url, "{{$1}}"), HostPlaceholder)
 }

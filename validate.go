@@ -109,7 +109,8 @@ var (
 	valueTypes   = choice{rule: RuleWrongType, what: "schema.type", owner: "modifier schema", known: ValueTypes(), write: "write "}
 )
 
-// oneOf reports a value that is missing, or not one of those known. If it differs in case only, the known one is certain.
+// oneOf reports a value that is missing, or not one of those known. If it differs in case only, the known one is
+// certain.
 func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool {
 	last := len(c.known) - 1
 	meant, marked := strings.CutPrefix(value, Beyond)

@@ -18,8 +18,8 @@ const (
 	// times as much.
 	MaxCtx = 32 << 10
 
-	// MaxKeys is the number of keys of a request up to which undeclared ones are kept. However many there are, declared keys
-	// are found, but every one that is kept costs the service memory.
+	// MaxKeys is the number of keys of a request up to which undeclared ones are kept. However many there are, declared
+	// keys are found, but every one that is kept costs the service memory.
 	MaxKeys = 256
 
 	// maxEscapes is how many levels of percent-encoding are removed: one for the URL, one for a client or proxy that
@@ -28,8 +28,9 @@ const (
 )
 
 // Decode reads the value of a ctx parameter, escaped or not: the base64url encoding of one JSON object. It also accepts
-// padding, the standard alphabet, line breaks and percent-encoding, and a space in place of a + that was lost in unescaping
-// the query. An empty parameter, undefined and null hold no keys. Values are looked up by the name they were sent under.
+// padding, the standard alphabet, line breaks and percent-encoding, and a space in place of a + that was lost in
+// unescaping the query. An empty parameter, undefined and null hold no keys. Values are looked up by the name they were
+// sent under.
 //
 // The error is a [*MalformedError].
 func Decode(ctx string) (Values, error) {

@@ -60,8 +60,8 @@ func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType st
 }
 
 // EncodeHeader returns the headers for an endpoint: the items of type header under the names that their mappers give,
-// and one of type bearerHeader as Authorization. The specification does not know these types; apps do. It otherwise works
-// like [Encode].
+// and one of type bearerHeader as Authorization. The specification does not know these types; apps do. It otherwise
+// works like [Encode].
 func EncodeHeader(items []signpost.ContextItem, values map[string]any) (http.Header, error) {
 	header := make(http.Header)
 	for kind, scheme := range headerSchemes {

@@ -25,8 +25,8 @@ const MaxBody = 1 << 20
 // these count as missing, and so does null. Undeclared keys may hold anything.
 //
 // Keys of the types header and bearerHeader, which the specification does not know, are read from the headers; no other
-// header is. The body is read only if an item is of type bodyParam, as a form or as a JSON object according to the Content-Type.
-// It can be read again afterwards, even after an error.
+// header is. The body is read only if an item is of type bodyParam, as a form or as a JSON object according to the
+// Content-Type. It can be read again afterwards, even after an error.
 //
 // The error is a [*MissingError] or a [*MalformedError].
 func FromRequest(r *http.Request, items []signpost.ContextItem) (Values, error) {

@@ -22,8 +22,8 @@ import (
 // Values holds the context keys of one request. The zero value holds none.
 //
 // A declared key is found under its own name, whatever name the item's mapper gives it, and only in the part of the
-// request that the item specifies: ctx, the body or a header. Any other name is found as it was sent, in ctx or else in the body.
-// null counts as absent.
+// request that the item specifies: ctx, the body or a header. Any other name is found as it was sent, in ctx or else in
+// the body. null counts as absent.
 //
 // A form carries only text, so lookups do not distinguish 20 from "20" or true from "true". An object or an array is
 // neither text nor number nor boolean: Text, Number, Int64 and Bool report false for it, and [Values.JSON] returns it.
@@ -83,8 +83,8 @@ func (v Values) Int64(key string) (int64, bool) {
 	return n, err == nil
 }
 
-// All yields names and values as they were sent, those of ctx before those of the body and of headers, each sorted by name. A value is
-// a string, a json.Number, a bool, nil, or a json.RawMessage that holds an object or an array.
+// All yields names and values as they were sent, those of ctx before those of the body and of headers, each sorted by
+// name. A value is a string, a json.Number, a bool, nil, or a json.RawMessage that holds an object or an array.
 func (v Values) All() iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		for _, kind := range []string{signpost.ContextCtx, signpost.ContextBodyParam, signpost.ContextHeader} {

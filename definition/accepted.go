@@ -12,8 +12,9 @@ import (
 
 var fingerprint = regexp.MustCompile(`^[0-9a-f]{12}$`)
 
-// ParseAccepted reads a file of accepted changes: a YAML list of {change, reason, until}. It is strict: a misspelt field
-// could turn acceptance for a month into acceptance forever. The findings are those of the file, which has nothing else.
+// ParseAccepted reads a file of accepted changes: a YAML list of {change, reason, until}. It is strict: a misspelt
+// field could turn acceptance for a month into acceptance forever. The findings are those of the file, which has
+// nothing else.
 func ParseAccepted(name string, text []byte) (*diff.Accepted, *File) {
 	d := newDecoder(&File{Name: name}, text, Options{})
 	accepted := &diff.Accepted{Name: name}

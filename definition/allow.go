@@ -22,8 +22,8 @@ type allowance struct {
 // lossRules are the rules about context keys that feeds lose.
 var lossRules = []string{match.RuleOverlapDropsContext, match.RuleOverlapInsideSegment}
 
-// readAllow reads the allow field of an object, which maps rules to reasons. endpoint is the URL of the endpoint, or nil for
-// the field of the file.
+// readAllow reads the allow field of an object, which maps rules to reasons. endpoint is the URL of the endpoint, or
+// nil for the field of the file.
 func (d *decoder) readAllow(n, endpoint *tree.Node) {
 	for _, f := range n.Get("allow").Fields {
 		reason, a := f.Value, allowance{rule: f.Key.Text, at: f.Key, in: endpoint}
@@ -56,14 +56,15 @@ func (d *decoder) allowedKeys(rule string, n *tree.Node) []string {
 	return keys
 }
 
-// warn reports a warning of this package, unless it is allowed. endpoint is the URL of the endpoint that it is about, or nil.
+// warn reports a warning of this package, unless it is allowed. endpoint is the URL of the endpoint that it is about,
+// or nil.
 func (d *decoder) warn(rule, hint string, at, endpoint *tree.Node, format string, args ...any) {
 	f := signpost.Finding{Rule: rule, Severity: signpost.SeverityWarning, Hint: hint, Message: fmt.Sprintf(format, args...)}
 	d.reportAt(f, tree.Field{Key: at, Value: at}, nil, endpoint)
 }
 
-// allows reports whether a warning is allowed in the endpoint with a URL or, if that is nil, in the file. It records in used
-// which rules of allow fields do so.
+// allows reports whether a warning is allowed in the endpoint with a URL or, if that is nil, in the file. It records in
+// used which rules of allow fields do so.
 func (f *File) allows(rule string, endpoint *tree.Node, used map[*tree.Node]bool) bool {
 	allowed := false
 	for _, a := range f.allowances {
@@ -74,8 +75,8 @@ func (f *File) allows(rule string, endpoint *tree.Node, used map[*tree.Node]bool
 	return allowed
 }
 
-// allowsLoss reports whether the loss of a context key is allowed in the endpoint with a URL. An allowance covers the keys
-// that it names or, if it names none, those that are optional. The zero item stands for what is not about a key.
+// allowsLoss reports whether the loss of a context key is allowed in the endpoint with a URL. An allowance covers the
+// keys that it names or, if it names none, those that are optional. The zero item stands for what is not about a key.
 func (f *File) allowsLoss(rule string, endpoint *tree.Node, lost signpost.ContextItem, used map[*tree.Node]bool) bool {
 	return f.allows(rule, endpoint, used) && slices.ContainsFunc(f.allowances, func(a allowance) bool {
 		covers := lost.Key == "" || slices.Contains(a.keys, lost.Key) || a.keys == nil && !lost.Required

@@ -60,8 +60,8 @@ func noWorse(now, before *File) bool {
 	return cmp.Or(len(now.only(isError))-len(before.only(isError)), len(now.findings)-len(before.findings)) <= 0
 }
 
-// apart returns the findings whose fixes come after those of the chosen ones before them, and do not touch them. Another
-// round has the others.
+// apart returns the findings whose fixes come after those of the chosen ones before them, and do not touch them.
+// Another round has the others.
 func apart(findings []signpost.Finding) []signpost.Finding {
 	var chosen []signpost.Finding
 	var reached signpost.Edit // the last one so far

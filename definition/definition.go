@@ -140,8 +140,8 @@ func (f *File) own() signpost.Hosts {
 func (f *File) Served() bool { return f.served }
 
 // State returns the service that signpost/diff compares, with the given versions: those of [File.Manifests], or of
-// [File.Readable] if the file has errors. If the name of a manifest is the address that it was fetched from, that tells its
-// host, base path and version.
+// [File.Readable] if the file has errors. If the name of a manifest is the address that it was fetched from, that tells
+// its host, base path and version.
 func (f *File) State(versions []signpost.Version) signpost.Service {
 	state := signpost.Service{Versions: slices.Clone(versions), Hosts: f.Hosts, Deprecations: f.deprecations, Served: f.served}
 	if f.served {
@@ -235,8 +235,8 @@ func (f *File) Manifests(features []string) ([]signpost.Version, error) {
 	return f.Readable(features), nil
 }
 
-// Readable returns the manifests as [File.Manifests] does, but as they read: with values that findings reject, and without
-// what could not be read. Unknown features are ignored.
+// Readable returns the manifests as [File.Manifests] does, but as they read: with values that findings reject, and
+// without what could not be read. Unknown features are ignored.
 func (f *File) Readable(features []string) []signpost.Version {
 	if features == nil {
 		features = f.enable
@@ -266,9 +266,9 @@ func (f *File) Compile(features []string) (map[string]*signpost.Template, error)
 	return templates, nil
 }
 
-// Diff returns what changed for studios that registered old and, besides, the given files, as signpost diff does, with the
-// features that each file enables. It returns an error if new or a registered definition has errors, or if the files do not
-// tell which host or version of a definition to compare with a manifest.
+// Diff returns what changed for studios that registered old and, besides, the given files, as signpost diff does, with
+// the features that each file enables. It returns an error if new or a registered definition has errors, or if the
+// files do not tell which host or version of a definition to compare with a manifest.
 func Diff(old, new *File, registered ...*File) ([]diff.Change, error) {
 	return Options{}.Diff(old, new, registered...)
 }

@@ -8,8 +8,8 @@ import (
 	"signpost/internal/tree"
 )
 
-// beyond handles a field that is beyond the specification, and reports whether it is one. In a definition, it begins with a
-// plus; a manifest may have any.
+// beyond handles a field that is beyond the specification, and reports whether it is one. In a definition, it begins
+// with a plus; a manifest may have any.
 func (d *decoder) beyond(n *tree.Node, f tree.Field, v *fields.Value, what string) bool {
 	if d.served {
 		d.add(RuleUnknownField, "", f.Key, "unknown field %q in %s", f.Key.Text, what)

@@ -26,8 +26,8 @@ func (f *File) write(at *tree.Node, text string) *signpost.Fix {
 	return &signpost.Fix{Message: "write " + text, Edits: []signpost.Edit{e}}
 }
 
-// listOf returns the hint and the fix that replace text with a list of names. There is no fix if a name has a space in it:
-// a comma may be missing.
+// listOf returns the hint and the fix that replace text with a list of names. There is no fix if a name has a space in
+// it: a comma may be missing.
 func (f *File) listOf(at *tree.Node) (hint string, fix *signpost.Fix) {
 	if strings.HasPrefix(at.Text, "–") || strings.HasPrefix(at.Text, "—") { // what text processors make of a dash
 		return "begin a list item with -", nil

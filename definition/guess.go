@@ -203,8 +203,8 @@ func (d *decoder) bareURLs(n *tree.Node, v *fields.Value, what string) {
 // nearlyVersion matches what people write for v1.
 var nearlyVersion = regexp.MustCompile(`^[vV]?0*([0-9]*)(\.0)*$`)
 
-// wrongVersion reports a version name that is none. If it is clear which one was meant, it gets that name; otherwise, it
-// is not read.
+// wrongVersion reports a version name that is none. If it is clear which one was meant, it gets that name; otherwise,
+// it is not read.
 func (d *decoder) wrongVersion(versions *tree.Node, v tree.Field) {
 	f := d.add(RuleUnknownField, "such as v1", v.Key, "%q is not a version: a version is v and a number", v.Key.Text)
 	match := nearlyVersion.FindStringSubmatch(v.Key.Text)

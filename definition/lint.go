@@ -64,8 +64,8 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 	}
 }
 
-// simplify removes options and defaults from the params of a shared modifier, which are checked at its declaration: thousands
-// of options would be validated for every endpoint otherwise.
+// simplify removes options and defaults from the params of a shared modifier, which are checked at its declaration:
+// thousands of options would be validated for every endpoint otherwise.
 func simplify(params []signpost.Param) {
 	for i, p := range params {
 		params[i].UI, params[i].Schema = signpost.UI{Label: p.UI.Label}, signpost.Schema{Type: p.Schema.Type}
@@ -112,7 +112,8 @@ func (d *decoder) tooLarge(enabled []signpost.Feature) bool {
 	return false
 }
 
-// applications returns how many endpoints of a version each feature applies to, or more if its suffixes have one in common.
+// applications returns how many endpoints of a version each feature applies to, or more if its suffixes have one in
+// common.
 func (d *decoder) applications(v version, features []signpost.Feature) []int {
 	urls := make([]string, 0, len(v.manifest.Endpoints))
 	for _, e := range v.manifest.Endpoints {

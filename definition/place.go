@@ -8,8 +8,8 @@ import (
 	"signpost/internal/warnings"
 )
 
-// usedRules are the rules about the use of a shared modifier in an endpoint. All others concern the modifier itself, and
-// are reported once, at its declaration.
+// usedRules are the rules about the use of a shared modifier in an endpoint. All others concern the modifier itself,
+// and are reported once, at its declaration.
 var usedRules = []string{signpost.RuleModifierIDDuplicate, signpost.RuleModifierKeyDuplicate, warnings.QueryInURL}
 
 // reportEndpoint reports a finding about an endpoint, unless it concerns a shared modifier itself.
@@ -32,9 +32,10 @@ func usesShared(f signpost.Finding, endpoint tree.Field) bool {
 	return endpoint.Value.Get("modifiers").Items[f.Path[2].(signpost.Item)].Kind == tree.String
 }
 
-// reportAt reports a finding at the value that the path leads to from a field or, if something is missing, at the innermost
-// value that exists. It reports neither what is inside a broken value nor a warning that is allowed there. A replacement for
-// the value becomes the fix of the finding. endpoint is the URL of the endpoint that it is about, or nil.
+// reportAt reports a finding at the value that the path leads to from a field or, if something is missing, at the
+// innermost value that exists. It reports neither what is inside a broken value nor a warning that is allowed there. A
+// replacement for the value becomes the fix of the finding. endpoint is the URL of the endpoint that it is about, or
+// nil.
 func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
 	at, n, missing := from.Key, from.Value, false
 	for len(path) > 0 && !d.broken[n] && !missing {

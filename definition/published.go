@@ -8,9 +8,9 @@ import (
 	"signpost/internal/routes"
 )
 
-// published returns the versions to leave out of a comparison because another file has them: a manifest that was fetched
-// from a host of a definition, at the path of one of its versions, is the same service, which does not take feeds from
-// itself. The definition stays if it is judged.
+// published returns the versions to leave out of a comparison because another file has them: a manifest that was
+// fetched from a host of a definition, at the path of one of its versions, is the same service, which does not take
+// feeds from itself. The definition stays if it is judged.
 func published(files, registered []*File) map[*version]bool {
 	out := make(map[*version]bool)
 	all := slices.Concat(files, registered)
@@ -59,8 +59,8 @@ type registeredEndpoint struct {
 	own bool // on a host of the service
 }
 
-// isEntryOf reports whether an endpoint of an export, which has all that a studio has, is the entry of a judged one: it is on a
-// host of its service, or it is called alike, so that it does not matter.
+// isEntryOf reports whether an endpoint of an export, which has all that a studio has, is the entry of a judged one: it
+// is on a host of its service, or it is called alike, so that it does not matter.
 func (r registeredEndpoint) isEntryOf(e signpost.Endpoint) bool {
 	return r.own || strings.EqualFold(r.Method, e.Method) && slices.Equal(r.ContextObj, e.ContextObj)
 }

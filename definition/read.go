@@ -235,9 +235,9 @@ func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
 	return items
 }
 
-// maxManifest is the number of bytes that shared modifiers, features and fields beyond the specification may add to the manifests of a file: a small file
-// that repeats a large modifier thousands of times must not become a manifest too large for memory. Ten modifiers on
-// each of ten thousand endpoints stay far below it.
+// maxManifest is the number of bytes that shared modifiers, features and fields beyond the specification may add to the
+// manifests of a file: a small file that repeats a large modifier thousands of times must not become a manifest too
+// large for memory. Ten modifiers on each of ten thousand endpoints stay far below it.
 const maxManifest = 32 << 20
 
 // grows counts bytes of the manifests, and reports whether there are too many.
@@ -403,8 +403,8 @@ func scalar(n *tree.Node, broken map[*tree.Node]bool) any {
 	return nil
 }
 
-// deprecation reads the deprecated field of an object, which manifests do not have. endpoint is the URL of its endpoint, or
-// nil outside of endpoints.
+// deprecation reads the deprecated field of an object, which manifests do not have. endpoint is the URL of its
+// endpoint, or nil outside of endpoints.
 func (d *decoder) deprecation(object, endpoint *tree.Node) *signpost.Deprecation {
 	n := object.Get("deprecated")
 	if n.Kind != tree.Object || d.broken[n] || d.served {

@@ -10,14 +10,14 @@ import (
 	"signpost/internal/tree"
 )
 
-// marks are the fields by which a definition is recognised. The others, such as service or modifiers, are those of other
-// formats, too.
+// marks are the fields by which a definition is recognised. The others, such as service or modifiers, are those of
+// other formats, too.
 var marks = []string{"versions", "base_path", "context_keys"}
 
-// IsDefinition reports whether a file found in a directory is meant as a definition, even if a bad one: it is empty, which
-// truncation may have done; a field at its top is one of marks, in any case and however it is misspelt as YAML; or its text
-// has mime_type together with endpoints or {{host}}, and it is not a manifest, an OpenAPI document, a JSON Schema, a usage
-// file or a Kubernetes manifest. The name is that of the file, as for [Parse].
+// IsDefinition reports whether a file found in a directory is meant as a definition, even if a bad one: it is empty,
+// which truncation may have done; a field at its top is one of marks, in any case and however it is misspelt as YAML;
+// or its text has mime_type together with endpoints or {{host}}, and it is not a manifest, an OpenAPI document, a JSON
+// Schema, a usage file or a Kubernetes manifest. The name is that of the file, as for [Parse].
 func IsDefinition(name string, text []byte) bool {
 	if decoded, ok := tree.DecodeUTF16(text); ok {
 		text = decoded
@@ -63,8 +63,8 @@ var (
 // isFlow reports whether a text is JSON or a flow mapping.
 func isFlow(text []byte) bool { return bytes.HasPrefix(text[len(preamble.Find(text)):], []byte("{")) }
 
-// topFields returns the fields at the top of a text. Unlike parsing, this also finds those of a text with a syntax error, for
-// example one whose fields are indented by one space too many.
+// topFields returns the fields at the top of a text. Unlike parsing, this also finds those of a text with a syntax
+// error, for example one whose fields are indented by one space too many.
 func topFields(name string, text []byte) []string {
 	var fields []string
 	if isFlow(text) {
@@ -130,7 +130,8 @@ var formats = map[string]format{
 
 var unknownFormat = format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}
 
-// unlike returns the format of a named file that is not meant as a definition, such as a page of text or a binary, or nil.
+// unlike returns the format of a named file that is not meant as a definition, such as a page of text or a binary, or
+// nil.
 func unlike(name string, doc *tree.Document) *format {
 	extension := strings.ToLower(filepath.Ext(name))
 	page := slices.Contains([]string{".md", ".rst", ".txt", ".html"}, extension) // it may show a definition

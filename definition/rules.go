@@ -44,8 +44,8 @@ type Rule struct {
 	check    func(*decoder) // nil if it is checked elsewhere: by other packages, while a file is read, or for several files
 }
 
-// Rules returns every rule, errors first. docs/rules.md, which is made from this table and from testdata/rules, explains
-// them.
+// Rules returns every rule, errors first. docs/rules.md, which is made from this table and from testdata/rules,
+// explains them.
 func Rules() []Rule {
 	const e, w = signpost.SeverityError, signpost.SeverityWarning
 	rules := []Rule{
@@ -118,8 +118,8 @@ func (d *decoder) checkNoEndpoints() {
 	}
 }
 
-// checkVersionsInURLs reports URLs of the service that name a different version than the one they are listed in: an error
-// if the service has it, and a warning otherwise.
+// checkVersionsInURLs reports URLs of the service that name a different version than the one they are listed in: an
+// error if the service has it, and a warning otherwise.
 func (d *decoder) checkVersionsInURLs() {
 	declared := make(map[string]bool)
 	for _, v := range d.versions {
@@ -247,8 +247,8 @@ func (d *decoder) queryBehindSuffix(feature signpost.Feature) bool {
 	return false
 }
 
-// enabledAt returns where a feature is enabled, and how not to enable it. One that --feature names, and the file does not,
-// is reported at the given version.
+// enabledAt returns where a feature is enabled, and how not to enable it. One that --feature names, and the file does
+// not, is reported at the given version.
 func (d *decoder) enabledAt(feature, in string) (at *tree.Node, remedy string) {
 	for _, n := range d.enabled {
 		if n.Text == feature {

@@ -45,8 +45,8 @@ func (d *decoder) keepPlaces() {
 	}
 }
 
-// Locate returns the path of a finding in this file. One about the form of the definition has none of its own, but may be in
-// an endpoint.
+// Locate returns the path of a finding in this file. One about the form of the definition has none of its own, but may
+// be in an endpoint.
 func (f *File) Locate(found signpost.Finding) signpost.Path {
 	if found.Path != nil {
 		return found.Path
@@ -58,7 +58,8 @@ func isInside(f tree.Field, offset int) bool {
 	return f.Key.Start() <= offset && offset < max(f.Key.End(), f.Value.End())
 }
 
-// errorsIn returns the paths of the errors at the given offsets that are in an endpoint, or in a shared modifier that it uses.
+// errorsIn returns the paths of the errors at the given offsets that are in an endpoint, or in a shared modifier that
+// it uses.
 func (d *decoder) errorsIn(endpoint tree.Field, offsets []int) []signpost.Path {
 	var paths []signpost.Path
 	url := signpost.Field(endpoint.Key.Text)

@@ -86,8 +86,8 @@ func IsLocal(host string) bool {
 	return IsLoopback(name) || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() || strings.HasSuffix(name, ".local")
 }
 
-// parsed returns a host as Parse does, and its address if it is one, as IPv4 if that is mapped to IPv6. Both are zero if the
-// host is invalid.
+// parsed returns a host as Parse does, and its address if it is one, as IPv4 if that is mapped to IPv6. Both are zero
+// if the host is invalid.
 func parsed(host string) (string, netip.Addr) {
 	name, _ := Parse(host)
 	return name, address(name).Unmap()

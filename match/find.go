@@ -2,8 +2,8 @@ package match
 
 import "signpost"
 
-// Find returns the number of the endpoint that answers for a feed, or -1: its position among the endpoints of all versions.
-// It is faster than [Index.Match].
+// Find returns the number of the endpoint that answers for a feed, or -1: its position among the endpoints of all
+// versions. It is faster than [Index.Match].
 func (x *Index) Find(feedURL string) int {
 	u := signpost.CutURL(feedURL)
 	words := split(u.Rest())

@@ -8,8 +8,8 @@ import (
 	"signpost"
 )
 
-// calledDifferently returns the endpoints of a URL that clients call differently, if the URL ends inside a segment of the
-// given endpoint's feeds, whatever their values.
+// calledDifferently returns the endpoints of a URL that clients call differently, if the URL ends inside a segment of
+// the given endpoint's feeds, whatever their values.
 func (o *overlapChecker) calledDifferently(number int, n *node, owners []int) []int {
 	var different []int
 	if n.endsInside(o.endpoints[number].words) {
@@ -22,15 +22,16 @@ func (o *overlapChecker) calledDifferently(number int, n *node, owners []int) []
 	return different
 }
 
-// longer is an endpoint whose feeds begin like the URL of a shorter one, which ends in the middle of a path segment of them.
+// longer is an endpoint whose feeds begin like the URL of a shorter one, which ends in the middle of a path segment of
+// them.
 type longer struct {
 	number  int
 	example string // a feed, if only some do
 	note    string // where they do
 }
 
-// addLonger records that the URL of some endpoints ends in the middle of a path segment of a longer one's feeds. The finding is
-// about the first of them that does not allow it.
+// addLonger records that the URL of some endpoints ends in the middle of a path segment of a longer one's feeds. The
+// finding is about the first of them that does not allow it.
 func (o *overlapChecker) addLonger(owners []int, number int, s scene, words []string) {
 	known := func(l longer) bool { return l.number == number }
 	for _, short := range owners {
@@ -45,7 +46,8 @@ func (o *overlapChecker) addLonger(owners []int, number int, s scene, words []st
 	}
 }
 
-// allowsInside reports whether everything is allowed that feeds of a shorter URL lose to an endpoint that begins like it.
+// allowsInside reports whether everything is allowed that feeds of a shorter URL lose to an endpoint that begins like
+// it.
 func (o *overlapChecker) allowsInside(short, number int) bool {
 	at := short
 	if !o.isJudged(short) {

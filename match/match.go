@@ -1,7 +1,7 @@
 // Package match tells which endpoint answers for a feed, and what feeds lose where endpoints overlap.
 //
-// A feed belongs to the endpoint whose URL is the longest prefix of the feed URL, among everything that is registered in
-// the same studio. Only that endpoint supplies context keys. [NewIndex] indexes what is registered together, and
+// A feed belongs to the endpoint whose URL is the longest prefix of the feed URL, among everything that is registered
+// in the same studio. Only that endpoint supplies context keys. [NewIndex] indexes what is registered together, and
 // [Index.Match] finds the endpoint of a feed. [Overlaps] reports where endpoints take context keys from each other.
 package match
 
@@ -123,8 +123,8 @@ func (x *Index) declareParts(u signpost.URL, hosts signpost.Hosts) {
 	}
 }
 
-// hosts returns what {{host}} stands for: the listed hosts and, for a suffix, also the hosts and longer suffixes of other
-// versions that it covers. A suffix itself stands for a host that no version lists.
+// hosts returns what {{host}} stands for: the listed hosts and, for a suffix, also the hosts and longer suffixes of
+// other versions that it covers. A suffix itself stands for a host that no version lists.
 func (x *Index) hosts(listed signpost.Hosts) []string {
 	names := slices.Clone(listed)
 	if len(listed.Exact()) == len(listed) {

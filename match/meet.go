@@ -13,9 +13,9 @@ type Feed struct {
 	All  bool   // it stands for every feed of the endpoint that takes it
 }
 
-// Takeovers returns the endpoints of x that answer for feeds for which, in after, the endpoint with the given number answers,
-// and an example of these feeds. An endpoint's number is its position among the endpoints of all versions. Only endpoints
-// that matter returns true for are considered.
+// Takeovers returns the endpoints of x that answer for feeds for which, in after, the endpoint with the given number
+// answers, and an example of these feeds. An endpoint's number is its position among the endpoints of all versions.
+// Only endpoints that matter returns true for are considered.
 func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool) iter.Seq2[int, Feed] {
 	return func(yield func(int, Feed) bool) {
 		to := after.endpoints[number]
@@ -78,9 +78,9 @@ func (s *site) best(words []string, takesPart func(number int) bool) hit {
 	return best
 }
 
-// meetings returns the URLs of the site that can answer for the same feeds as an endpoint and have no more path segments, and such
-// feeds: one of each kind, the most general first. It leaves out those that wants returns false for, and feeds that
-// continue inside a segment of those that inside returns false for.
+// meetings returns the URLs of the site that can answer for the same feeds as an endpoint and have no more path
+// segments, and such feeds: one of each kind, the most general first. It leaves out those that wants returns false for,
+// and feeds that continue inside a segment of those that inside returns false for.
 func (s *site) meetings(e indexed, wants, inside func(*node) bool) iter.Seq2[*node, iter.Seq[[]string]] {
 	return func(yield func(*node, iter.Seq[[]string]) bool) {
 		search := meeting{parts: e.parts, wants: wants, inside: inside, visit: func(n *node, words [][]string) bool {
@@ -148,8 +148,8 @@ func (m *meeting) step(child *node) bool {
 	return m.visit(child, m.words)
 }
 
-// Limits of the work on two URLs, far beyond those that people write: with one placeholder in each segment, there are at
-// most a few words that match two of them, and one word for nearly all.
+// Limits of the work on two URLs, far beyond those that people write: with one placeholder in each segment, there are
+// at most a few words that match two of them, and one word for nearly all.
 const (
 	maxWords   = 64
 	maxChoices = 256

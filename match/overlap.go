@@ -26,16 +26,16 @@ const (
 	maxNamed    = 20   // of those, in a message
 )
 
-// Allowed reports whether a finding about an endpoint is intended, which is about the loss of a context item. The zero item
-// stands for what is not about a loss.
+// Allowed reports whether a finding about an endpoint is intended, which is about the loss of a context item. The zero
+// item stands for what is not about a loss.
 type Allowed func(version int, endpoint, rule string, lost signpost.ContextItem) bool
 
 // Overlaps returns warnings about endpoints that take feeds from each other, one list per version, in the order of its
 // endpoints. All versions count as registered in one studio, and so do the manifests in registered, which get no
 // findings of their own. Versions with the same Source belong to one service.
 //
-// {{host}} stands for the hosts of the version. A service that declares none is taken to be on one host with every other
-// service. Features add context keys, so apply them first with [signpost.Manifest.WithFeatures]. Invalid URLs are
+// {{host}} stands for the hosts of the version. A service that declares none is taken to be on one host with every
+// other service. Features add context keys, so apply them first with [signpost.Manifest.WithFeatures]. Invalid URLs are
 // skipped.
 func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
 	return OverlapsExcept(versions, registered, nothingAllowed)
@@ -148,8 +148,8 @@ func (o *overlapChecker) version(number int) *signpost.Version {
 
 func (o *overlapChecker) source(number int) string { return o.version(number).Source }
 
-// meetingPlaces returns where an endpoint can meet others. If all services declare their hosts, nothing meets as written
-// with {{host}}.
+// meetingPlaces returns where an endpoint can meet others. If all services declare their hosts, nothing meets as
+// written with {{host}}.
 func (o *overlapChecker) meetingPlaces(e indexed) []spot {
 	if e.spots[0].isOpen() && o.allDeclared {
 		return e.spots[1:]
@@ -157,8 +157,8 @@ func (o *overlapChecker) meetingPlaces(e indexed) []spot {
 	return e.spots
 }
 
-// mayAnswer reports whether an endpoint can be the first one with its URL on a site. Where hosts are not declared, that is
-// one of the services that declare none, or one before them.
+// mayAnswer reports whether an endpoint can be the first one with its URL on a site. Where hosts are not declared, that
+// is one of the services that declare none, or one before them.
 func (o *overlapChecker) mayAnswer(number int, at spot) bool {
 	first := 0
 	if at.isOpen() {
@@ -174,8 +174,9 @@ type scene struct {
 	takesPart func(int) bool // nil means all of the site
 }
 
-// scenes returns where an endpoint meets those of a URL of the same site. There is one scene, in which all take part, if the
-// site has a host. Otherwise all services that declare no hosts are on one host, with one of the others at a time.
+// scenes returns where an endpoint meets those of a URL of the same site. There is one scene, in which all take part,
+// if the site has a host. Otherwise all services that declare no hosts are on one host, with one of the others at a
+// time.
 func (o *overlapChecker) scenes(number int, s *site, ends []int) []scene {
 	if !s.isOpen() {
 		return []scene{{s, ends, nil}}
@@ -213,8 +214,8 @@ func (s scene) first(ends []int) int {
 	return ends[slices.IndexFunc(ends, s.takesPart)]
 }
 
-// check reports the endpoints that an endpoint takes feeds from on one site, if those feeds lose context keys or end inside a
-// segment.
+// check reports the endpoints that an endpoint takes feeds from on one site, if those feeds lose context keys or end
+// inside a segment.
 func (o *overlapChecker) check(number int, at spot) {
 	e := o.endpoints[number]
 	kept := keySet(e.ContextObj)
@@ -271,8 +272,8 @@ func (o *overlapChecker) take(number int, n *node, s scene, feeds func(func([]st
 	}
 }
 
-// lost returns the keys of endpoints that feeds lack where the given endpoint answers, without those already reported. If
-// they have the same URL, only those of its own service count: other ones are registered twice.
+// lost returns the keys of endpoints that feeds lack where the given endpoint answers, without those already reported.
+// If they have the same URL, only those of its own service count: other ones are registered twice.
 func (o *overlapChecker) lost(number int, owners []int, kept map[string]bool, sameURL bool) []loss {
 	var all []loss
 	for _, owner := range owners {
@@ -300,7 +301,8 @@ func (o *overlapChecker) lostKey(number, owner int, key string) lostKey {
 	return lostKey{number, owner, key}
 }
 
-// lose reports the keys that feeds lack where the given endpoint answers, with one of these feeds, unless all of them do.
+// lose reports the keys that feeds lack where the given endpoint answers, with one of these feeds, unless all of them
+// do.
 func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) {
 	for _, l := range lost {
 		at := l.owner
@@ -390,8 +392,8 @@ func (o *overlapChecker) place(number, other int) string {
 	return " (" + text + ")"
 }
 
-// report adds a finding about an endpoint if it is one of those being judged. What is about lost keys has been asked for
-// already.
+// report adds a finding about an endpoint if it is one of those being judged. What is about lost keys has been asked
+// for already.
 func (o *overlapChecker) report(number int, rule, hint, format string, args ...any) {
 	aboutKeys := rule == RuleOverlapDropsContext || rule == RuleOverlapInsideSegment
 	if !o.isJudged(number) || !aboutKeys && o.allows(number, rule, signpost.ContextItem{}) {

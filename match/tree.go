@@ -31,8 +31,8 @@ func split(rest string) []string {
 	return words
 }
 
-// segment is a piece of an endpoint's URL from one delimiter to the next. It holds the texts around its placeholders, so
-// it has one placeholder less than texts.
+// segment is a piece of an endpoint's URL from one delimiter to the next. It holds the texts around its placeholders,
+// so it has one placeholder less than texts.
 type segment []string
 
 // segments splits the part of an endpoint's URL after its origin. {{host}} is literal text.
@@ -160,8 +160,8 @@ func (n *node) hits(words []string, takesPart func(number int) bool) []hit {
 	return hits
 }
 
-// prefixes visits the URLs at n and below that are prefixes of a feed, with their length. A beginning of the feed with the
-// given length led to n, and the words are the rest of it.
+// prefixes visits the URLs at n and below that are prefixes of a feed, with their length. A beginning of the feed with
+// the given length led to n, and the words are the rest of it.
 func (n *node) prefixes(words []string, length int, visit func(*node, int)) {
 	if len(n.ends) > 0 {
 		visit(n, length)

@@ -10,8 +10,8 @@ import (
 	"signpost/internal/spell"
 )
 
-// Unknown says that two URLs overlap if a host is one of a service, which does not declare it: its definition has no hosts,
-// or covers that host by a suffix alone.
+// Unknown says that two URLs overlap if a host is one of a service, which does not declare it: its definition has no
+// hosts, or covers that host by a suffix alone.
 type Unknown struct {
 	Version  int    // index of the version that Endpoint is of, one of those judged
 	Endpoint string // URL
@@ -23,7 +23,8 @@ type Unknown struct {
 // maxUnknown is the largest number of pairs of a service that are counted.
 const maxUnknown = 1000
 
-// UnknownHosts returns what [Overlaps] does not know because hosts are not declared, of which it reports one for each service.
+// UnknownHosts returns what [Overlaps] does not know because hosts are not declared, of which it reports one for each
+// service.
 func UnknownHosts(versions, registered []signpost.Version) []Unknown {
 	o := newOverlapChecker(versions, registered, nothingAllowed)
 	var all []Unknown
@@ -62,8 +63,8 @@ func (o *overlapChecker) reportUnknown() {
 	}
 }
 
-// unknownPair is an endpoint whose URL contains {{host}} and one that names a host. They overlap if the service of the first is
-// on that host.
+// unknownPair is an endpoint whose URL contains {{host}} and one that names a host. They overlap if the service of the
+// first is on that host.
 type unknownPair struct {
 	open, written int
 	host          string

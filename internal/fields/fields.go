@@ -1,5 +1,5 @@
-// Package fields is the table of the definition file's fields. The decoder and the language server are made from it, and a
-// test holds the JSON Schema against it.
+// Package fields is the table of the definition file's fields. The decoder and the language server are made from it,
+// and a test holds the JSON Schema against it.
 //
 // Start at [Definition] and follow [Value.Fields] and [Value.Each], or ask [Value.At] for the values at a path.
 package fields

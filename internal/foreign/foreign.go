@@ -1,5 +1,5 @@
-// Package foreign has the rules for manifests that others serve or store. A definition is strict; such a manifest is read
-// as far as it can be, and whatever is wrong or unknown in it is a warning.
+// Package foreign has the rules for manifests that others serve or store. A definition is strict; such a manifest is
+// read as far as it can be, and whatever is wrong or unknown in it is a warning.
 package foreign
 
 import (

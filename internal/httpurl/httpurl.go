@@ -1,4 +1,5 @@
-// Package httpurl parses the http(s) URLs that users name, shows them without their secrets, and sends requests elsewhere.
+// Package httpurl parses the http(s) URLs that users name, shows them without their secrets, and sends requests
+// elsewhere.
 package httpurl
 
 import (
@@ -68,7 +69,8 @@ func Redacted(address string) string {
 	return plain
 }
 
-// WithoutURL strips the URL from an error of net/url or net/http: it may contain secrets, and callers name it themselves.
+// WithoutURL strips the URL from an error of net/url or net/http: it may contain secrets, and callers name it
+// themselves.
 func WithoutURL(err error) error {
 	if withURL, ok := errors.AsType[*url.Error](err); ok {
 		return withURL.Err

@@ -108,8 +108,8 @@ func atKeyless(e *explainer) (start, end int) {
 	return e.keyless.end - len(e.keyless.text), e.keyless.end
 }
 
-// shows returns an explanation for a mistake that a regular expression finds. Its first group is the mistake. The message
-// and the hint may refer to groups; … in the hint stands for the first one in quotes.
+// shows returns an explanation for a mistake that a regular expression finds. Its first group is the mistake. The
+// message and the hint may refer to groups; … in the hint stands for the first one in quotes.
 func shows(where func(*explainer) (start, end int), form, message, hint string) func(*explainer) bool {
 	expression := regexp.MustCompile(form)
 	return func(e *explainer) bool {
@@ -145,8 +145,8 @@ func (e *explainer) colonInText() bool {
 	return b.value != "" && e.at > start && e.syntax(start, b.end, b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
 }
 
-// noColonAbove finds a line without a key above one that has one, unless it continues the plain text of a line above it, or
-// both are list items, of which the second one is indented more.
+// noColonAbove finds a line without a key above one that has one, unless it continues the plain text of a line above
+// it, or both are list items, of which the second one is indented more.
 func (e *explainer) noColonAbove() bool {
 	b := e.above
 	owner := e.up(b, func(above blockLine) bool { return above.key != "" || above.item })
@@ -192,8 +192,8 @@ func (e *explainer) behindValue() bool {
 	return e.syntax(e.at, b.end, "put all of it in quotes: "+quoted(value), "unexpected text after the value")
 }
 
-// indentation finds a line that is indented unlike the one that it belongs to: of the line above and those around it, the
-// one whose indentation is nearest.
+// indentation finds a line that is indented unlike the one that it belongs to: of the line above and those around it,
+// the one whose indentation is nearest.
 func (e *explainer) indentation() bool {
 	b, like := e.line, e.above
 	below := e.next(b, +1)
@@ -218,8 +218,8 @@ func (e *explainer) indentation() bool {
 	return e.misplaced(b, like)
 }
 
-// firstIsWrong reports whether the line above, which is the first of its object, is indented wrongly, and this line, the
-// second, is not: it is not indented at all, or no other line is indented as it is, while others are as the second.
+// firstIsWrong reports whether the line above, which is the first of its object, is indented wrongly, and this line,
+// the second, is not: it is not indented at all, or no other line is indented as it is, while others are as the second.
 func (e *explainer) firstIsWrong() bool {
 	first, second, parent := e.above, e.line, e.next(e.above, -1)
 	if parent.key == "" || parent.value != "" || first.item || second.item {

@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// The library reports where a node starts but not where it ends. The functions below find the ends of scalars in the text;
-// a collection ends where its last scalar does.
+// The library reports where a node starts but not where it ends. The functions below find the ends of scalars in the
+// text; a collection ends where its last scalar does.
 
 // skipProperties returns the offset after the anchor and tag of a value.
 func (c *yamlConverter) skipProperties(at int) int {

@@ -40,7 +40,8 @@ func (r *jsonReader) token() (json.Token, *Node) {
 	return token, &Node{start: int32(start), end: int32(r.dec.InputOffset()), doc: r.Document}
 }
 
-// value returns the next value. If the document is nested too deep or too large, it reports that; nobody looks at the tree then.
+// value returns the next value. If the document is nested too deep or too large, it reports that; nobody looks at the
+// tree then.
 func (r *jsonReader) value(depth int) *Node {
 	token, n := r.token()
 	if r.exceeds(n.Start(), depth) {

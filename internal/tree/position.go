@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// stride is the number of bytes between two counts of characters. With them, a position on a long line takes as long as one
-// on a short line: JSON is often on a single line.
+// stride is the number of bytes between two counts of characters. With them, a position on a long line takes as long as
+// one on a short line: JSON is often on a single line.
 const stride = 256
 
 // count is how many characters, and how many units of UTF-16, precede an offset.
@@ -25,7 +25,8 @@ func (c *count) add(b byte) {
 	}
 }
 
-// findLines records where the lines of the text start, and counts characters. YAML lines may also end in a carriage return.
+// findLines records where the lines of the text start, and counts characters. YAML lines may also end in a carriage
+// return.
 func (d *Document) findLines() {
 	d.lines, d.ascii = []int32{0}, true
 	var n count
@@ -103,7 +104,8 @@ func (d *Document) Offset(line, column int) int {
 	return d.after(start, end, max(column, 1)-1, func(c count) int32 { return c.characters })
 }
 
-// UnitOffset returns the byte offset of a line and a number of units of UTF-16 in it, clamped like that of [Document.Offset].
+// UnitOffset returns the byte offset of a line and a number of units of UTF-16 in it, clamped like that of
+// [Document.Offset].
 func (d *Document) UnitOffset(line, units int) int {
 	if line < 1 || line > len(d.lines) {
 		return d.Offset(line, 1)

@@ -206,8 +206,8 @@ func Parse(text []byte, json bool) *Document {
 	return d
 }
 
-// DecodeUTF16 returns a text that is UTF-16 as UTF-8, and whether it is: it begins with a byte order mark, or every other
-// byte of its beginning is zero.
+// DecodeUTF16 returns a text that is UTF-16 as UTF-8, and whether it is: it begins with a byte order mark, or every
+// other byte of its beginning is zero.
 func DecodeUTF16(text []byte) ([]byte, bool) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	const looked = 8
@@ -259,7 +259,8 @@ func (d *Document) problem(kind ProblemKind, at *Node, hint, format string, args
 	}
 }
 
-// syntax reports that the text between two offsets cannot be parsed. It returns true, as an explanation that applies does.
+// syntax reports that the text between two offsets cannot be parsed. It returns true, as an explanation that applies
+// does.
 func (d *Document) syntax(start, end int, hint, format string, args ...any) bool {
 	start = min(start, len(d.Text))
 	at := &Node{start: int32(start), end: int32(max(start, min(end, len(d.Text)))), doc: d}

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Write returns a text, number or Boolean as it is written in the document in place of a scalar, in the style of that one.
-// It returns false unless the scalar is on one line.
+// Write returns a text, number or Boolean as it is written in the document in place of a scalar, in the style of that
+// one. It returns false unless the scalar is on one line.
 func (n *Node) Write(value any) (string, bool) {
 	if n.Style == BlockText || n.start == n.end || strings.ContainsAny(n.Text, "\r\n") {
 		return "", false

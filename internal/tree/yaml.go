@@ -46,8 +46,8 @@ func (d *Document) hasTagDirective() bool {
 	return at != nil && d.syntax(at[2], at[3], "remove it", "%%TAG is not supported")
 }
 
-// hasOtherBreak reports a character that the library takes for a line break, as YAML 1.1 does, while editors do not: every
-// position behind it would be wrong.
+// hasOtherBreak reports a character that the library takes for a line break, as YAML 1.1 does, while editors do not:
+// every position behind it would be wrong.
 func (d *Document) hasOtherBreak() bool {
 	if d.ascii {
 		return false
@@ -61,8 +61,8 @@ func (d *Document) hasOtherBreak() bool {
 }
 
 // crowded returns the offset at which a text has more separators than the allowed number of keys with a value, or -1.
-// They are counted before the library reads the text, because it makes tokens of all of them first. As a result, 1 MB of
-// YAML takes at most 250 MB.
+// They are counted before the library reads the text, because it makes tokens of all of them first. As a result, 1 MB
+// of YAML takes at most 250 MB.
 func (d *Document) crowded() int {
 	left := d.left / 2
 	for i, c := range d.Text {
@@ -101,8 +101,8 @@ func (c *yamlConverter) node(y *yaml.Node) *Node {
 	return &Node{start: start, end: start, doc: c.Document}
 }
 
-// convert returns a node. If the document is nested too deep or too large, it reports that and returns nil. Aliases do not
-// count as levels: the limit of values bounds how deep they nest.
+// convert returns a node. If the document is nested too deep or too large, it reports that and returns nil. Aliases do
+// not count as levels: the limit of values bounds how deep they nest.
 func (c *yamlConverter) convert(y *yaml.Node, depth int) *Node {
 	if y.Kind == yaml.AliasNode {
 		return c.alias(y)

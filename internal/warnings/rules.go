@@ -1,5 +1,5 @@
-// Package warnings has the rules for manifests that can be served, but probably not as intended. Package match adds those
-// about endpoints that take feeds from each other.
+// Package warnings has the rules for manifests that can be served, but probably not as intended. Package match adds
+// those about endpoints that take feeds from each other.
 package warnings
 
 import (
@@ -55,15 +55,15 @@ func Rules() []Rule {
 }
 
 // Manifest returns what is probably unintended in a manifest on its own, in the order of the endpoints. served is the
-// manifest with the features of the deployment applied. The hosts say which URLs are the service's own. Consequences of an
-// invalid URL are not reported.
+// manifest with the features of the deployment applied. The hosts say which URLs are the service's own. Consequences of
+// an invalid URL are not reported.
 func Manifest(declared, served signpost.Manifest, hosts signpost.Hosts) []signpost.Finding {
 	c := checker{hosts: hosts, names: make(map[string]string)}
 	return c.manifest(declared, served)
 }
 
-// Published is [Manifest] for a manifest that somebody publishes. Where hosts is empty, nothing tells which URLs are the
-// service's own.
+// Published is [Manifest] for a manifest that somebody publishes. Where hosts is empty, nothing tells which URLs are
+// the service's own.
 func Published(m signpost.Manifest, hosts signpost.Hosts) []signpost.Finding {
 	isOpen := func(e signpost.Endpoint) bool { return signpost.CutURL(e.URL).HasHostPlaceholder() }
 	c := checker{hosts: hosts, names: make(map[string]string), everywhere: everywhere(m)}
