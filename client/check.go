@@ -126,7 +126,7 @@ type Values struct {
 }
 
 const (
-	// studioOrigin stands in for the origin of a studio in a browser, appOrigin for that of an app. Neither exists.
+	// studioOrigin represents the origin of a studio in a browser, appOrigin that of an app. Neither exists.
 	studioOrigin = "https://studio.example"
 	appOrigin    = "https://app.example"
 

@@ -15,7 +15,7 @@ import (
 // to be on this one host.
 const standIn = "host.invalid"
 
-// standInLabel begins the host that stands in for a suffix such as *.example.com.
+// standInLabel begins the host that represents a suffix such as *.example.com.
 const standInLabel = "signpost-any-host"
 
 // hostNames are the hosts for which everything that is registered together is rendered.

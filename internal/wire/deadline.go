@@ -28,7 +28,7 @@ func (d *deadline) due() (time.Time, bool) {
 	return d.set, true
 }
 
-// backgroundRead stands in for the read of one byte by which net/http learns during a request that the client is gone.
+// backgroundRead replaces the read of one byte by which net/http learns during a request that the client is gone.
 // A manifest is written before that matters.
 type backgroundRead struct {
 	mu      sync.Mutex
