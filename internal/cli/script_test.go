@@ -78,8 +78,8 @@ func terminateCommand(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-// httpCommand implements "http METHOD URL [Header: value ...]". It waits for the server to start, and prints status,
-// sorted headers and body.
+// httpCommand implements "http METHOD URL [Header: value ...]". It waits until the server has started and published, as
+// a load balancer does, and prints status, sorted headers and body.
 func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: http METHOD URL [Header: value ...]")
@@ -95,8 +95,12 @@ func httpCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	var res *http.Response
 	for deadline := time.Now().Add(testkit.Patience); ; time.Sleep(10 * time.Millisecond) {
-		if res, err = http.DefaultTransport.RoundTrip(req); err == nil || time.Now().After(deadline) {
+		res, err = http.DefaultTransport.RoundTrip(req)
+		if err == nil && res.StatusCode != http.StatusServiceUnavailable || time.Now().After(deadline) {
 			break
+		}
+		if err == nil {
+			res.Body.Close()
 		}
 	}
 	ts.Check(err)
