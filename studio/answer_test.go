@@ -140,6 +140,37 @@ const later = setTimeout; window.setTimeout = (f, ms) => (ms === 1500 ? 0 : late
 	p.wait(`document.querySelectorAll("#cards li").length === 200`)
 }
 
+// TestPageForgetsAnswers gets long answers from six endpoints: the page keeps 4 MiB of them, the newest.
+// Send on change is off: it gets again what is forgotten.
+func TestPageForgetsAnswers(t *testing.T) {
+	t.Parallel()
+	feeds := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"entry":[{"title":"Of %s","text":%q}]}`, r.URL.Path, strings.Repeat("x", 900<<10))
+	})
+	names := []string{"a", "b", "c", "d", "e", "f"}
+	text := "versions:\n  v1:\n    endpoints:\n"
+	for _, name := range names {
+		text += fmt.Sprintf("      %s/%s: {name: Feed %[2]s, method: get, mime_type: application/json}\n", feeds.URL, name)
+	}
+	_, address := serveFile(t, text)
+	p := openTab(t, address+published)
+	p.click(element("auto"))
+	for _, name := range names {
+		p.open("Feed " + name)
+		p.waitURL(feeds.URL + "/" + name)
+		p.send()
+		p.waitText("#cards", "Of /"+name)
+	}
+	kept := ""
+	for _, name := range names {
+		p.open("Feed " + name)
+		if p.eval(`document.querySelector("#cards") !== null`) == true {
+			kept += name
+		}
+	}
+	testkit.Equal(t, "kept answers", kept, "cdef")
+}
+
 // lateTransport answers requests for a path with a body that does not end in time.
 func lateTransport(path string) http.RoundTripper {
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
