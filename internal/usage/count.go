@@ -26,7 +26,8 @@ type Counter struct {
 	ownKnown bool              // there are such URLs
 	words    map[string]bool   // segments of endpoints' paths
 	byQuery  bool              // some URL has a query, which then helps to choose the endpoint
-	texts    [1 << 16]bool     // first two bytes of the texts in URLs, or one byte that is a text
+	texts    [256][256]bool    // first two bytes of the texts in URLs
+	short    bool              // some text has one byte
 	workers  []*worker
 	logs     int
 }
@@ -62,14 +63,9 @@ func NewCounter(services []signpost.Service, others ...signpost.Version) *Counte
 				c.words[word] = true
 			}
 			for _, text := range betweenValues.Split(u.Rest(), -1) {
-				switch len(text) {
-				case 0:
-				case 1:
-					for next := range 1 << 8 {
-						c.texts[int(text[0])<<8|next] = true
-					}
-				default:
-					c.texts[int(text[0])<<8|int(text[1])] = true
+				c.short = c.short || len(text) == 1
+				if len(text) > 1 {
+					c.texts[text[0]][text[1]] = true
 				}
 			}
 		}
@@ -90,6 +86,7 @@ func (c *Counter) Usage() *Usage {
 	for _, w := range c.workers {
 		sum.add(&w.Usage)
 	}
+	sum.limitNames()
 	return &sum.Usage
 }
 
@@ -101,11 +98,10 @@ const maxCached, maxCachedLength = 1 << 15, 256
 type worker struct {
 	*Counter
 	Usage
-	parameters names
-	paths      names
-	lastTime   []byte
-	cache      map[string]int
-	scratch    []byte
+	newNames int // since there were maxNames at most
+	lastTime []byte
+	cache    map[string]int
+	scratch  []byte
 }
 
 func (c *Counter) newWorker() *worker {
@@ -161,7 +157,8 @@ func (w *worker) request(r request) (reason string) {
 	if bytes.EqualFold(r.method, []byte("options")) {
 		return ""
 	}
-	path, query, found := bytes.Cut(r.target, []byte("?"))
+	target, _, _ := bytes.Cut(r.target, []byte("#"))
+	path, query, found := bytes.Cut(target, []byte("?"))
 	if !found {
 		query = bytes.TrimPrefix(r.query, []byte("?"))
 	}
@@ -215,35 +212,28 @@ var betweenValues = regexp.MustCompile(`\{\{[^{}]*\}\}|[/?#]`)
 // isValue reports whether a segment of a feed's path has none of the texts in URLs. Only a placeholder then matches it,
 // and all of it, so that every other such segment gives the same endpoint.
 func (c *Counter) isValue(segment []byte) bool {
-	for i, b := range segment {
-		next := byte(0)
-		if i+1 < len(segment) {
-			next = segment[i+1]
-		}
-		if c.texts[int(b)<<8|int(next)] || b == '#' {
+	for i := 1; i < len(segment); i++ {
+		if c.texts[segment[i-1]][segment[i]] {
 			return false
 		}
 	}
-	return len(segment) > 0
+	return len(segment) > 0 && !c.short
 }
+
+// slash separates the segments of a path.
+var slash = []byte("/")
 
 // locate returns the number of the endpoint that answers for a feed. It remembers those of feeds by their texts: with
 // the values, most feeds of a log are new, and counting takes twice as long.
 func (w *worker) locate(host, path, query []byte) int {
 	feed := append(w.scratch[:0], host...)
-	for begin := 0; begin < len(path); {
-		end := begin + 1
-		if next := bytes.IndexByte(path[end:], '/'); next >= 0 {
-			end += next
+	for segment := range bytes.SplitSeq(path, slash) {
+		feed = append(feed, '/')
+		if w.isValue(segment) {
+			feed = append(feed, 0)
 		} else {
-			end = len(path)
+			feed = append(feed, segment...)
 		}
-		if w.isValue(path[begin+1 : end]) {
-			feed = append(feed, '/', 0)
-		} else {
-			feed = append(feed, path[begin:end]...)
-		}
-		begin = end
 	}
 	if w.byQuery {
 		feed = append(append(feed, '?'), query...)
@@ -293,22 +283,19 @@ const maxSegments = 16
 
 // noEndpoint counts requests for a path, with an ellipsis for every segment that no endpoint has.
 func (w *worker) noEndpoint(path []byte, n uint) {
-	masked := w.scratch[:0]
-	for i := 0; len(path) > 0 && i <= maxSegments; i++ {
-		segment, rest, more := bytes.Cut(path[1:], []byte("/"))
-		if !w.words[string(segment)] || i == maxSegments {
+	masked, segments := w.scratch[:0], 0
+	for segment := range bytes.SplitSeq(bytes.TrimPrefix(path, slash), slash) {
+		segments++
+		if segments > maxSegments || !w.words[string(segment)] {
 			segment = []byte("…")
 		}
 		masked = append(append(masked, '/'), segment...)
-		if !more {
+		if segments > maxSegments {
 			break
 		}
-		path = path[len(path)-len(rest)-1:]
 	}
 	w.scratch = masked
-	under, gone := w.paths.keep(string(masked))
-	merge(w.Unmatched, gone)
-	w.Unmatched[under] += n
+	w.addName(w.Unmatched, string(masked), n)
 }
 
 // count counts a request for an endpoint.
@@ -363,20 +350,22 @@ func (p *Param) count(value []byte, request uint) {
 
 // undeclared counts a parameter that the endpoint does not declare.
 func (w *worker) undeclared(e *Endpoint, name []byte, n uint) {
-	if _, known := e.Undeclared[string(name)]; known {
-		e.Undeclared[string(name)] += n
-		return
-	}
-	under, gone := Others, ""
 	if isName(name) {
-		under, gone = w.parameters.keep(string(name))
+		w.addName(e.Undeclared, string(name), n)
+	} else {
+		e.Undeclared[Others] += n
 	}
-	if gone != "" {
-		for i := range w.Endpoints {
-			merge(w.Endpoints[i].Undeclared, gone)
-		}
+}
+
+// addName counts a name that may be made up.
+func (w *worker) addName(counts map[string]uint, name string, n uint) {
+	known := len(counts)
+	counts[name] += n
+	w.newNames += len(counts) - known
+	if w.newNames > maxNewNames {
+		w.newNames = 0
+		w.limitNames()
 	}
-	e.Undeclared[under] += n
 }
 
 // isNothing reports whether clients send this because they have no value: see contextkeys.FromRequest.
@@ -407,19 +396,14 @@ func (e *Endpoint) countKeys(ctx []byte, buffer *[]byte) {
 	for i := range e.sent {
 		e.sent[i].value = nil
 	}
-	plain := true // nothing but texts without escapes, for which members is as strict as json.Valid
-	for _, c := range text {
-		plain = plain && c >= ' ' && c != '\\'
-	}
-	end := members(text, func(name, value []byte) {
-		plain = plain && value[0] == '"'
+	members(text, func(name, value []byte) {
 		for i := range e.sent {
 			if e.sent[i].name == string(name) {
 				e.sent[i].value = value
 			}
 		}
 	})
-	valid := plain && end == len(text) || json.Valid(text)
+	valid := json.Valid(text)
 	for _, key := range e.sent {
 		switch {
 		case key.value != nil && valid && !isNothing(bytes.Trim(key.value, `"`)):

@@ -10,6 +10,7 @@ package usage
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -203,42 +204,45 @@ func (e *Endpoint) add(more Endpoint) {
 }
 
 const (
-	maxNames      = 200 // names that are counted on their own
-	maxNameLength = 32  // longer ones may be values
+	maxNames      = 200  // names that are counted on their own
+	maxNewNames   = 2000 // and further ones until the next time that they are limited
+	maxNameLength = 32   // longer ones may be values
 )
 
-// names are the names that are counted on their own: those without digits come first, then shorter ones, because names
-// that somebody made up are neither. They depend on which names there are, and not on where and in which order they
-// came, so that counts can be added up.
-type names []string
+// limitNames counts the names beyond maxNames as others. Those without digits stay first, then shorter ones, because
+// names that somebody made up are neither. What stays depends on which names there are, and not on where and in which
+// order they came, so that counts can be added up.
+func (u *Usage) limitNames() {
+	var undeclared []map[string]uint
+	for _, e := range u.Endpoints {
+		undeclared = append(undeclared, e.Undeclared)
+	}
+	limit(undeclared)
+	limit([]map[string]uint{u.Unmatched})
+}
+
+func limit(counts []map[string]uint) {
+	names := make(map[string]bool)
+	for _, c := range counts {
+		for name := range c {
+			names[name] = true
+		}
+	}
+	delete(names, Others)
+	sorted := slices.SortedFunc(maps.Keys(names), compareNames)
+	for _, name := range sorted[min(len(sorted), maxNames):] {
+		for _, c := range counts {
+			if n, found := c[name]; found {
+				c[Others] += n
+				delete(c, name)
+			}
+		}
+	}
+}
 
 func compareNames(a, b string) int {
 	digits := func(name string) int { return min(1, strings.IndexAny(name, "0123456789")+1) }
 	return cmp.Or(digits(a)-digits(b), len(a)-len(b), cmp.Compare(a, b))
-}
-
-// keep returns the name under which to count, and one that is no longer counted on its own, if any.
-func (n *names) keep(name string) (under, gone string) {
-	at, known := slices.BinarySearchFunc(*n, name, compareNames)
-	switch {
-	case known:
-		return name, ""
-	case at == maxNames || name == Others:
-		return Others, ""
-	case len(*n) == maxNames:
-		gone = (*n)[maxNames-1]
-		*n = (*n)[:maxNames-1]
-	}
-	*n = slices.Insert(*n, at, name)
-	return name, gone
-}
-
-// merge counts what is no longer counted on its own with the others.
-func merge(counts map[string]uint, gone string) {
-	if n, found := counts[gone]; found {
-		delete(counts, gone)
-		counts[Others] += n
-	}
 }
 
 // isName reports whether text looks like the name of a parameter, and not like a value.
