@@ -80,7 +80,9 @@ func (r *request) check() (reason string) {
 			return noRequest
 		}
 	}
-	if len(r.method) == 0 || len(r.target) == 0 || r.target[0] != '/' && !bytes.Contains(r.target, []byte("://")) {
+	path, _, _ := bytes.Cut(r.target, []byte("?"))
+	path, _, _ = bytes.Cut(path, []byte("#"))
+	if len(r.method) == 0 || !bytes.HasPrefix(path, slash) && !bytes.Contains(path, []byte("://")) {
 		return noRequest
 	}
 	return ""

@@ -8,13 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"sync"
 )
 
 const (
-	// blockSize is how much of a log is read at a time, and at most how much a worker gets.
-	blockSize = 512 << 10
+	// blockSize is how much of a log is read at a time, or at least minRead. Workers get the lines in it.
+	blockSize, minRead = 512 << 10, 64 << 10
 
 	// maxLine is longer than the lines that servers write: they accept URLs and headers of up to 64 KiB.
 	maxLine = 128 << 10
@@ -27,35 +28,14 @@ const (
 // ended, is counted. After the context has ended, nothing more can be counted.
 func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
 	c.logs++
-	r := &reader{ctx: ctx, in: log, at: Line{Log: name, Number: 1, log: c.logs}}
-	var counting sync.RWMutex // held for reading by workers that count
+	r := &reader{in: log, at: Line{Log: name, Number: 1, log: c.logs}}
+	blocks := make(chan block)
+	go r.run(ctx, blocks)
 	var group sync.WaitGroup
 	for _, w := range c.workers {
-		group.Go(func() {
-			var buffer []byte
-			for more := true; more; {
-				var b block
-				b, more = r.next(buffer)
-				counting.RLock()
-				if more = more && ctx.Err() == nil; more {
-					w.block(b)
-				}
-				counting.RUnlock()
-				buffer = b.lines
-			}
-		})
+		group.Go(func() { w.work(ctx, blocks) })
 	}
-	ended := make(chan struct{})
-	go func() {
-		group.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-ctx.Done(): // a worker may wait for input forever
-		counting.Lock()
-		defer counting.Unlock()
-	}
+	group.Wait()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -63,6 +43,21 @@ func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
 		return fmt.Errorf("read log %q: %w", name, r.err)
 	}
 	return nil
+}
+
+// work counts blocks. It does not wait for the next one if the context ends, because there may never be any.
+func (w *worker) work(ctx context.Context, blocks <-chan block) {
+	for {
+		select {
+		case b, more := <-blocks:
+			if !more {
+				return
+			}
+			w.block(b)
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // block is work for a worker: lines of a log, the requests of a HAR, a usage file, or a line that cannot be read.
@@ -75,10 +70,10 @@ type block struct {
 }
 
 func (w *worker) block(b block) {
-	switch {
-	case b.usage != nil:
+	if b.usage != nil {
 		w.add(b.usage)
-	case b.reason != "":
+	}
+	if b.reason != "" {
 		w.unreadable(b.reason, b.lines, b.at)
 		return
 	}
@@ -100,70 +95,49 @@ var newline = []byte("\n")
 
 // reader cuts a log into blocks.
 type reader struct {
-	mu     sync.Mutex
-	ctx    context.Context
-	in     io.Reader
-	opened bool
-	text   []byte // read, but not in a block yet
-	err    error  // why there is no more to read
-	at     Line   // the line that text begins with
+	in   io.Reader
+	text []byte // read, but not in a block yet
+	err  error  // why there is no more to read
+	at   Line   // the line that text begins with
 }
 
-// next returns the next block, as soon as there is a whole line. It takes a buffer that is no longer used.
-func (r *reader) next(free []byte) (b block, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.opened {
-		r.open()
-	}
-	for {
+// run sends the blocks of a log, each as soon as there is a whole line.
+func (r *reader) run(ctx context.Context, blocks chan<- block) {
+	defer close(blocks)
+	r.open()
+	for r.err == nil || len(r.text) > 0 {
 		end := bytes.LastIndexByte(r.text, '\n') + 1
 		if r.err != nil {
 			end = len(r.text)
 		}
-		begin, found := findDocument(r.text[:end], r.err != nil)
+		begin := findDocument(r.text[:end])
+		b := block{at: r.at}
 		switch {
-		case found && begin == 0:
-			return r.document(), true
 		case begin > 0:
-			b = block{lines: r.text[:begin], at: r.at}
-			r.text = append(free[:0], r.text[begin:]...)
-			r.at.Number += bytes.Count(b.lines, newline)
-			return b, true
+			b.lines = r.take(begin)
+		case begin < end && (len(r.text) >= maxStart || r.err != nil):
+			r.document(&b)
 		case end == 0 && len(r.text) >= blockSize:
-			b = block{lines: bytes.Clone(r.text[:maxMasked]), reason: tooLong, at: r.at}
+			b.reason, b.lines = tooLong, bytes.Clone(r.text[:maxMasked])
 			r.skipLine()
-			return b, true
-		case r.err != nil:
-			return b, false
+		default:
+			r.fill(len(r.text) + 1)
+			continue
 		}
-		r.fill(len(r.text) + 1)
+		select {
+		case blocks <- b:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
-// open reads the beginning of a log, compressed or not.
-func (r *reader) open() {
-	r.opened = true
-	r.fill(3)
-	if bytes.HasPrefix(r.text, []byte("\x1f\x8b")) {
-		unzipped, err := gzip.NewReader(io.MultiReader(bytes.NewReader(r.text), r.in))
-		r.text, r.in, r.err = nil, unzipped, err
-		r.fill(3)
-	}
-	r.text = bytes.TrimPrefix(r.text, []byte("\ufeff"))
-}
-
-// fill reads until there are so many bytes, or no more.
-func (r *reader) fill(size int) {
-	for len(r.text) < size && r.err == nil {
-		r.text = slices.Grow(r.text, blockSize)
-		var n int
-		n, r.err = r.in.Read(r.text[len(r.text) : len(r.text)+blockSize])
-		r.text = r.text[:len(r.text)+n]
-		if r.ctx.Err() != nil {
-			r.err = r.ctx.Err()
-		}
-	}
+// take takes lines that end there from the text.
+func (r *reader) take(end int) []byte {
+	lines := r.text[:end]
+	r.text = r.text[end:]
+	r.at.Number += bytes.Count(lines, newline)
+	return lines
 }
 
 // skipLine skips the rest of a line, however long it is.
@@ -177,43 +151,53 @@ func (r *reader) skipLine() {
 	r.at.Number++
 }
 
+// open reads the beginning of a log, compressed or not.
+func (r *reader) open() {
+	r.fill(3)
+	if bytes.HasPrefix(r.text, []byte("\x1f\x8b")) {
+		unzipped, err := gzip.NewReader(io.MultiReader(bytes.NewReader(r.text), r.in))
+		r.text, r.in, r.err = nil, unzipped, err
+		r.fill(3)
+	}
+	r.text = bytes.TrimPrefix(r.text, []byte("\ufeff"))
+}
+
+// fill reads until there are so many bytes, or no more.
+func (r *reader) fill(size int) {
+	for len(r.text) < size && r.err == nil {
+		if cap(r.text)-len(r.text) < minRead {
+			r.text = slices.Grow(r.text, blockSize) // blocks keep what they have of the former one
+		}
+		var n int
+		n, r.err = r.in.Read(r.text[len(r.text):cap(r.text)])
+		r.text = r.text[:len(r.text)+n]
+	}
+}
+
 // maxStart is how much of a line is looked at to see whether a document begins with it.
 const maxStart = 256
 
-// findDocument returns where in the lines of a text a HAR or a usage file begins, or may begin if there is more to
-// come; otherwise, the end of the text.
-func findDocument(text []byte, whole bool) (begin int, found bool) {
-	for ; begin < len(text); begin++ {
-		brace := bytes.IndexByte(text[begin:], '{')
-		if brace < 0 {
+// documentStart matches the beginning of a HAR or a usage file, as far as there is one. JSON lines may have a field log
+// as well, with a text.
+var documentStart = regexp.MustCompile(`^\{\s*($|"(log"\s*:\s*($|\{)|signpost_usage"|endpoints"))`)
+
+// findDocument returns where in the lines of a text a HAR or a usage file may begin; otherwise, the end of the text.
+func findDocument(text []byte) int {
+	for begin := 0; begin < len(text); {
+		if text[begin] == '{' && documentStart.Match(text[begin:min(begin+maxStart, len(text))]) {
+			return begin
+		}
+		next := bytes.Index(text[begin:], []byte("\n{"))
+		if next < 0 {
 			break
 		}
-		begin += brace
-		if begin > 0 && text[begin-1] != '\n' {
-			continue
-		}
-		start := text[begin+1 : min(begin+maxStart, len(text))]
-		name := bytes.TrimLeft(start, " \t\r\n")
-		if len(name) == 0 && len(start) < maxStart-1 && !whole {
-			return begin, false
-		}
-		if isDocument(name) {
-			return begin, true
-		}
+		begin += next + 1
 	}
-	return len(text), false
-}
-
-// isDocument reports whether a HAR or a usage file begins with these members.
-func isDocument(members []byte) bool {
-	if log, found := bytes.CutPrefix(members, []byte(`"log"`)); found { // also a field of JSON lines, with a text
-		return bytes.HasPrefix(bytes.TrimLeft(log, " \t\r\n:"), []byte("{"))
-	}
-	return bytes.HasPrefix(members, []byte(`"signpost_usage"`)) || bytes.HasPrefix(members, []byte(`"endpoints"`))
+	return len(text)
 }
 
 // document reads a HAR or a usage file. If it does not end within maxDocument, it is left out.
-func (r *reader) document() block {
+func (r *reader) document(b *block) {
 	end := endOfValue(r.text, 0)
 	for end < 0 && r.err == nil && len(r.text) < maxDocument {
 		r.fill(2 * len(r.text))
@@ -222,20 +206,17 @@ func (r *reader) document() block {
 	if end < 0 {
 		end = len(r.text)
 	}
-	b := block{reason: badDocument, at: r.at}
 	var document struct {
 		Usage
 		Log struct{ Entries []json.RawMessage }
 	}
-	if json.Unmarshal(r.text[:end], &document) == nil {
-		switch {
-		case document.Log.Entries != nil:
-			b = block{requests: document.Log.Entries, at: r.at}
-		case document.Format == FileFormat:
-			b = block{usage: &document.Usage, at: r.at}
-		}
+	err := json.Unmarshal(r.take(end), &document)
+	switch {
+	case err == nil && document.Log.Entries != nil:
+		b.requests = document.Log.Entries
+	case err == nil && document.Format == FileFormat:
+		b.usage = &document.Usage
+	default:
+		b.reason = badDocument
 	}
-	r.at.Number += bytes.Count(r.text[:end], newline)
-	r.text = r.text[end:]
-	return b
 }
