@@ -176,6 +176,7 @@ func readUsageFile(path string) (*usage.Usage, error) {
 	if err := json.Unmarshal(text, &counts); err != nil || counts.Format != usage.FileFormat {
 		return nil, fmt.Errorf("%q is not a usage file; make one with signpost usage SOURCE... --log FILE --format json", path)
 	}
+	counts.DropPartial()
 	return &counts, nil
 }
 

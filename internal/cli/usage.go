@@ -277,6 +277,7 @@ const minUndeclared = 10
 type usageRow struct {
 	attention   int
 	count, of   uint
+	partial     bool // a usage file did not count them
 	where, what string
 }
 
@@ -293,7 +294,7 @@ const (
 func printUsage(w io.Writer, u *usage.Usage) {
 	rows := []usageRow{}
 	for path, n := range u.Unmatched {
-		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, "no endpoint answers"})
+		rows = append(rows, usageRow{noEndpoint, n, u.Requests, false, path, "no endpoint answers"})
 	}
 	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
 	services := slices.ContainsFunc(u.Endpoints, isOther)
@@ -314,7 +315,11 @@ func printUsage(w io.Writer, u *usage.Usage) {
 	table := [][3]string{{"requests", "endpoint", ""}}
 	var widths [3]int
 	for _, r := range rows {
-		table = append(table, [3]string{spell.Thousands(r.count) + " of " + spell.Thousands(r.of), r.where, r.what})
+		count := spell.Thousands(r.count) + " of " + spell.Thousands(r.of)
+		if r.partial {
+			count = "at least " + count
+		}
+		table = append(table, [3]string{count, r.where, r.what})
 	}
 	for _, row := range table {
 		for i, cell := range row {
@@ -333,11 +338,12 @@ func printUsage(w io.Writer, u *usage.Usage) {
 
 // endpointRows returns what requests for an endpoint do.
 func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
+	partial := e.Partial
 	add := func(attention int, count, of uint, format string, args ...any) {
-		if count == 0 && attention == used {
+		if count == 0 && attention == used && !partial {
 			attention = unused
 		}
-		rows = append(rows, usageRow{attention, count, of, where, fmt.Sprintf(format, args...)})
+		rows = append(rows, usageRow{attention, count, of, partial, where, fmt.Sprintf(format, args...)})
 	}
 	if e.Requests == 0 {
 		add(used, 0, all, "requests")
@@ -345,7 +351,9 @@ func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
 	}
 	add(used, e.Requests, all, "requests, %s with errors", spell.Thousands(e.Errors))
 	for _, name := range slices.Sorted(maps.Keys(e.Keys)) {
-		switch k := e.Keys[name]; {
+		k := e.Keys[name]
+		partial = e.Partial || k.Total() != e.Requests
+		switch {
 		case k.Unseen > 0:
 			add(used, k.Unseen, e.Requests, "may have key %s, which is not in the URL", name)
 		case k.Required && k.Lacking() > 0:
@@ -356,6 +364,7 @@ func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Params)) {
 		p := e.Params[name]
+		partial = e.Partial || p.Partial
 		add(used, p.Set, e.Requests, "set %s", name)
 		for _, option := range slices.Sorted(maps.Keys(p.Options)) {
 			if p.Set > 0 {
@@ -366,6 +375,7 @@ func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
 			add(unexpected, p.Other, e.Requests, "set %s to no option", name)
 		}
 	}
+	partial = e.Partial
 	var rare uint
 	for _, name := range slices.Sorted(maps.Keys(e.Undeclared)) {
 		n := e.Undeclared[name]

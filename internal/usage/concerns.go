@@ -54,7 +54,7 @@ func (u *Usage) Join(changes []diff.Change) {
 				continue
 			}
 			n, ok := e.concerned(doing, c)
-			if !ok || e.partial {
+			if !ok || e.Partial {
 				found = false
 				break
 			}
@@ -106,7 +106,7 @@ func (e *Endpoint) setting(c *diff.Change) (n uint, ok bool) {
 	}
 	for _, name := range names {
 		p := e.Params[name]
-		if p == nil || p.partial {
+		if p == nil || p.Partial {
 			return 0, false
 		}
 		ok = true

@@ -65,9 +65,13 @@ func TestJoin(t *testing.T) {
 	show("gone", counted(log, was), gone)
 	show("gone, without a request", counted(combined("/v1/scores", 200), was), gone)
 	show("gone, without times", counted(`{"method":"GET","uri":"/v1/scores"}`, was), gone)
-	show("a usage file that did not count them", counted(file(t, counted(log, gone)), was), gone)
+	lacking := counted(file(t, counted(log, gone))+log, was)
+	show("a usage file that did not count them", lacking, gone)
+	show("a sum with that file", counted(file(t, lacking), was), gone)
 	fewer := services()[:1]
-	show("a usage file of other services", counted(file(t, counted(log, fewer)), was), slices.Delete(services(), 1, 2))
+	lacking = counted(file(t, counted(log, fewer)), was)
+	show("a usage file of other services", lacking, slices.Delete(services(), 1, 2))
+	show("a sum with that file", counted(file(t, lacking), was), slices.Delete(services(), 1, 2))
 	show("endpoint", counted(log, was), func() []signpost.Service {
 		next := services()
 		next[0].Versions[0].Manifest.Endpoints = next[0].Versions[0].Manifest.Endpoints[:1]

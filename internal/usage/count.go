@@ -455,17 +455,18 @@ func (w *worker) add(u *Usage) {
 	counted := make(map[int]bool)
 	for _, e := range u.Endpoints {
 		number, known := w.declared[e.id()]
-		counted[number] = known || counted[number]
-		if !known {
+		switch {
+		case known:
+			counted[number] = true
+			w.Endpoints[number].add(e)
+			for name, n := range e.Undeclared {
+				w.undeclared(&w.Endpoints[number], []byte(name), n)
+			}
+		case e.Requests > 0:
 			w.Unread[unknownEndpoint] += e.Requests
-			continue
-		}
-		w.Endpoints[number].add(e)
-		for name, n := range e.Undeclared {
-			w.undeclared(&w.Endpoints[number], []byte(name), n)
 		}
 	}
 	for i := range w.Endpoints {
-		w.Endpoints[i].partial = w.Endpoints[i].partial || !counted[i] && u.Requests > 0
+		w.Endpoints[i].Partial = w.Endpoints[i].Partial || !counted[i] && u.Requests > 0
 	}
 }

@@ -61,11 +61,12 @@ type Endpoint struct {
 	Params     map[string]*Param `json:"params"`     // declared query parameters
 	Undeclared map[string]uint   `json:"undeclared"` // occurrences of other query parameters
 
+	// Partial is set if a usage file that was added did not count the endpoint.
+	Partial bool `json:"partial,omitempty"`
+
 	sent   []sentKey       // the keys that are sent in the ctx parameter
 	unsent []*Key          // all others
 	fixed  map[string]bool // parameters that are part of the URL
-
-	partial bool // a usage file did not count it
 }
 
 // Key counts requests by what they had for a context key.
@@ -91,8 +92,10 @@ type Param struct {
 	Options map[string]uint `json:"options,omitempty"` // by declared value
 	Other   uint            `json:"other"`             // values that no option has
 
-	last    uint // number of the last request that set it
-	partial bool // a usage file did not count it, or one of its options
+	// Partial is set if a usage file that was added did not count the parameter, or one of its options.
+	Partial bool `json:"partial,omitempty"`
+
+	last uint // number of the last request that set it
 }
 
 // Period returns the days that the counts are from, such as 12–18 Nov, or "" if no log has times.
@@ -123,8 +126,20 @@ func (u *Usage) days() int {
 	return int(to.Sub(from).Hours()/24) + 1
 }
 
+// DropPartial removes the counts of what was not always counted: nobody knows how many requests use it.
+func (u *Usage) DropPartial() {
+	u.Endpoints = slices.DeleteFunc(u.Endpoints, func(e Endpoint) bool { return e.Partial })
+	for _, e := range u.Endpoints {
+		maps.DeleteFunc(e.Params, func(_ string, p *Param) bool { return p == nil || p.Partial })
+		maps.DeleteFunc(e.Keys, func(_ string, k *Key) bool { return k == nil || k.Total() != e.Requests })
+	}
+}
+
 // Lacking returns the number of requests without the key, or with nothing in it.
 func (k *Key) Lacking() uint { return k.Missing + k.Undefined }
+
+// Total returns the number of requests of which it is known whether they had the key, or that it cannot be known.
+func (k *Key) Total() uint { return k.Present + k.Lacking() + k.Unseen }
 
 // newEndpoint returns an endpoint without requests.
 func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
@@ -168,7 +183,7 @@ func (e *Endpoint) id() [3]string { return [3]string{e.Service, e.Version, e.URL
 
 // add adds counts from a usage file. What the endpoint no longer declares is left out.
 func (e *Endpoint) add(more Endpoint) {
-	e.partial = e.partial || more.partial
+	e.Partial = e.Partial || more.Partial
 	e.Requests += more.Requests
 	e.Errors += more.Errors
 	for name, key := range e.Keys {
@@ -182,13 +197,13 @@ func (e *Endpoint) add(more Endpoint) {
 	for name, param := range e.Params {
 		p := more.Params[name]
 		if p == nil {
-			param.partial = param.partial || more.Requests > 0
+			param.Partial = param.Partial || more.Requests > 0
 			continue
 		}
-		param.partial = param.partial || p.partial
+		param.Partial = param.Partial || p.Partial
 		for value := range param.Options {
 			if _, known := p.Options[value]; !known && more.Requests > 0 {
-				param.partial = true
+				param.Partial = true
 			}
 		}
 		param.Set += p.Set
