@@ -102,8 +102,8 @@ func (d *decoder) hasType(n *tree.Node, v *fields.Value) bool {
 func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	d.broken[n] = true
 	d.unread = d.unread || v.Type >= fields.Object
-	if d.served && v.Type == fields.Text && (n.Kind == tree.Object || n.Kind == tree.List) {
-		n.Text, _ = n.JSON(maxManifest) // kept, shown and compared as it is
+	if d.served {
+		d.keepForeign(n, v)
 	}
 	want := kindOf[v.Type].String()
 	if v.Type == fields.Scalar {
@@ -144,6 +144,24 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 		f.Hint = "to turn features on: enable: [" + strings.Join(names[:min(len(names), maxListed)], ", ") + "]"
 	case !d.served && v.Type == fields.List && n.Text != "" && (v.Each.Type == fields.Text || v.Each.OrName != 0):
 		f.Hint, f.Fix = d.listOf(n)
+	}
+}
+
+// keepForeign keeps a value of the wrong type in a manifest of others, so that it is shown and compared: as text, as the
+// only item of a list, or as a field beyond the specification.
+func (d *decoder) keepForeign(n *tree.Node, v *fields.Value) {
+	switch isCollection := n.Kind == tree.Object || n.Kind == tree.List; {
+	case n.Kind == tree.Null:
+	case v.Type == fields.Text && isCollection:
+		n.Text, _ = n.JSON(maxManifest)
+	case v.Type == fields.List:
+		item := *n
+		n.Items = []*tree.Node{&item}
+		d.check(&item, v.Each, v.Each.What)
+	case v.Type == fields.Object:
+		if value, ok := n.JSON(maxManifest); ok {
+			d.extras[n] = signpost.Extra(`"value":` + value)
+		}
 	}
 }
 

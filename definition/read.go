@@ -215,7 +215,7 @@ func (d *decoder) endpoint(f tree.Field, v *version) {
 
 func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
 	var items []signpost.ContextItem
-	if d.broken[n] {
+	if d.broken[n] && !d.served {
 		return nil
 	}
 	for _, item := range n.Items {
@@ -292,7 +292,7 @@ func renderedSize(v any) int {
 // modifier reads a modifier, either in short form, with kind, or in the manifest's form, with params.
 func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *signpost.Deprecation) {
 	if n.Kind != tree.Object || d.broken[n] {
-		return m, nil
+		return signpost.Modifier{Extra: d.extras[n]}, nil
 	}
 	if key, _ := n.Field("params"); key != nil || d.served {
 		m = signpost.Modifier{ID: n.Get("id").Text, Name: n.Get("name").Text, Extra: d.extras[n]}
@@ -373,7 +373,7 @@ func (d *decoder) param(n *tree.Node) signpost.Param {
 // options returns the options of a dropdown, never nil, because empty options are a mistake.
 func (d *decoder) options(n *tree.Node) []signpost.Option {
 	options := []signpost.Option{}
-	if d.broken[n] {
+	if d.broken[n] && !d.served {
 		return options
 	}
 	for _, item := range n.Items {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"signpost"
 	"signpost/definition"
 	"signpost/internal/testkit"
 )
@@ -48,10 +49,17 @@ versions:
 	}
 }
 
-// A text of another type in a manifest of others is kept as it is written.
-func TestForeignText(t *testing.T) {
-	f := definition.ParseManifest("m.json", []byte(`{"endpoints": {"https://a.example/a": {"name": {"en": "A"}, "method": 3}}}`))
+// A value of another type in a manifest of others is kept, to be shown and compared.
+func TestForeignTypes(t *testing.T) {
+	f := definition.ParseManifest("m.json", []byte(`{"endpoints": {"https://a.example/a": {
+		"name": {"en": "A"}, "method": 3, "context_obj": {"key": "k", "type": "ctx"},
+		"modifiers": ["x", {"params": {"key": "p", "schema": ["string"]}}]
+	}}}`))
 	e := f.Readable(nil)[0].Manifest.Endpoints[0]
 	testkit.Equal(t, "name", e.Name, `{"en":"A"}`)
 	testkit.Equal(t, "method", e.Method, "3")
+	testkit.Equal(t, "context item", e.ContextObj[0], signpost.ContextItem{Key: "k", Type: "ctx"})
+	testkit.Equal(t, "modifier", e.Modifiers[0].Extra, signpost.Extra(`"value":"x"`))
+	testkit.Equal(t, "param", e.Modifiers[1].Params[0].Key, "p")
+	testkit.Equal(t, "schema", e.Modifiers[1].Params[0].Schema.Extra, signpost.Extra(`"value":["string"]`))
 }

@@ -29,6 +29,9 @@ func (d *decoder) keepPlaces() {
 			}
 		}
 	}
+	featuresFail := slices.ContainsFunc(unpathed, func(offset int) bool {
+		return isInField(d.doc.Root, "enable", offset) || isInField(d.doc.Root, "features", offset)
+	})
 	d.allowances = slices.DeleteFunc(d.allowances, func(a allowance) bool { return !slices.Contains(togetherRules, a.rule) })
 	for i := range d.versions {
 		v := &d.versions[i]
@@ -36,6 +39,9 @@ func (d *decoder) keepPlaces() {
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]
 			v.errors = append(v.errors, d.errorsIn(f, unpathed)...)
+			if featuresFail {
+				v.errors = append(v.errors, signpost.Path{signpost.Field(e.URL), signpost.Field("enable")})
+			}
 			if slices.ContainsFunc(errors, func(offset int) bool { return isInside(f, offset) }) {
 				f.Key = nil
 			}
@@ -56,6 +62,12 @@ func (f *File) Locate(found signpost.Finding) signpost.Path {
 
 func isInside(f tree.Field, offset int) bool {
 	return f.Key.Start() <= offset && offset < max(f.Key.End(), f.Value.End())
+}
+
+// isInField reports whether an offset is in a field of an object.
+func isInField(object *tree.Node, name string, offset int) bool {
+	key, value := object.Field(name)
+	return key != nil && isInside(tree.Field{Key: key, Value: value}, offset)
 }
 
 // errorsIn returns the paths of the errors at the given offsets that are in an endpoint, or in a shared modifier that

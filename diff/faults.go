@@ -9,7 +9,8 @@ import (
 // A fault is where a definition had an error in an endpoint: the first steps to a subject, or none for all of the endpoint.
 type fault []string
 
-// faultAdded stands for a field that does not exist: it was meant for something that the old state lacks.
+// faultAdded is the last step of a fault about something that the old state lacks: a field that does not exist was
+// meant for it, or a feature that does not exist would have added it.
 const faultAdded = "+"
 
 // faultsOf returns the faults of the endpoints of a definition, by URL as written.
@@ -42,6 +43,8 @@ func faultAt(v *signpost.Version, path signpost.Path) fault {
 	switch field := path[1]; field {
 	case signpost.Field("name"), signpost.Field("method"), signpost.Field("mime_type"):
 		f = fault{string(field.(signpost.Field))}
+	case signpost.Field("enable"):
+		f = fault{subjectContext, faultAdded}
 	case signpost.Field("context_obj"):
 		f = fault{subjectContext}
 		if item >= 0 && item < len(e.ContextObj) && e.ContextObj[item].Key != "" {
@@ -59,8 +62,11 @@ func faultAt(v *signpost.Version, path signpost.Path) fault {
 // isFaulty reports whether the definition of the old state had an error in what a change concerns.
 func (d *differ) isFaulty(at subject, old any) bool {
 	return slices.ContainsFunc(d.faults, func(f fault) bool {
-		if slices.Equal(f, fault{faultAdded}) {
-			return old == nil
+		if last := len(f) - 1; last >= 0 && f[last] == faultAdded {
+			if old != nil {
+				return false
+			}
+			f = f[:last]
 		}
 		return len(f) <= len(at.path) && slices.Equal(f, at.path[:len(f)])
 	})
