@@ -23,6 +23,7 @@ type URL struct {
 	path      string
 	query     string // with its question mark
 	fragment  string // with its number sign
+	open      bool   // the authority contains {{host}}
 }
 
 // CutURL splits a URL into its parts without validating it.
@@ -35,6 +36,7 @@ func CutURL(raw string) URL {
 			u.authority, rest = after[:i], after[i:]
 		}
 	}
+	u.open = strings.Contains(u.authority, HostPlaceholder)
 	if i := strings.IndexByte(rest, '#'); i >= 0 {
 		rest, u.fragment = rest[:i], rest[i:]
 	}
@@ -77,7 +79,7 @@ func (u URL) Rest() string { return u.raw[len(u.raw)-len(u.path)-len(u.query)-le
 
 // HasHostPlaceholder reports whether the authority contains {{host}}, which makes it one of the service's own URLs, not
 // yet resolved.
-func (u URL) HasHostPlaceholder() bool { return strings.Contains(u.authority, HostPlaceholder) }
+func (u URL) HasHostPlaceholder() bool { return u.open }
 
 // Placeholders returns the names of the placeholders in order, without duplicates. {{host}} is not included: the
 // manifest resolves it, and the app fills in the others.

@@ -53,22 +53,24 @@ func usualForm(u signpost.URL) string {
 	return strings.TrimSuffix(u.String(), u.Authority()+u.Rest()) + name + port + escapeNonASCII(rest)
 }
 
-var (
-	placeholder   = regexp.MustCompile(`\{\{[^{}]*\}\}`)
-	placeholderOr = regexp.MustCompile(`\{\{[^{}]*\}\}|[^\x00-\x7f]+`) // or text that is not ASCII
-)
+var nonASCII = regexp.MustCompile(`[^\x00-\x7f]+`)
 
 // escapeNonASCII percent-encodes characters that are not ASCII, except in placeholders.
 func escapeNonASCII(rest string) string {
 	if isASCII(rest) {
 		return rest
 	}
-	return placeholderOr.ReplaceAllStringFunc(rest, func(text string) string {
-		if strings.HasPrefix(text, "{{") {
-			return text
-		}
-		return url.PathEscape(text)
+	const held = "\x00" // in place of a placeholder
+	var names []string
+	text := signpost.ReplacePlaceholders(rest, func(name string) string {
+		names = append(names, name)
+		return held
 	})
+	text = nonASCII.ReplaceAllStringFunc(text, url.PathEscape)
+	for _, name := range names {
+		text = strings.Replace(text, held, "{{"+name+"}}", 1)
+	}
+	return text
 }
 
 func isASCII(s string) bool {

@@ -160,8 +160,8 @@ func (c *checker) trailingSlash() {
 }
 
 func (c *checker) placeholderOutside() {
-	if found := placeholder.FindString(c.url.Query()); found != "" {
-		c.warn("entries fill in segments of the path only", nil, "%q has %s outside its path", c.url, found)
+	if names := signpost.CutURL("?" + c.url.Query()).Placeholders(); len(names) > 0 {
+		c.warn("entries fill in segments of the path only", nil, "%q has {{%s}} outside its path", c.url, names[0])
 	}
 }
 
