@@ -14,11 +14,11 @@ import (
 func (d *differ) descriptor(old, new signpost.Endpoint) {
 	d.text(ChangeName, subject{}, "name", old.Name, new.Name)
 	d.text(ChangeMethod, subject{}, "method", old.Method, new.Method)
-	level := levelOf(ChangeMIMEType)
+	mimeType := subject{}
 	if sameMediaType(old.MIMEType, new.MIMEType) {
-		level = Notable
+		mimeType.level = Notable
 	}
-	d.textAs(level, ChangeMIMEType, subject{}, "mime_type", old.MIMEType, new.MIMEType)
+	d.text(ChangeMIMEType, mimeType, "mime_type", old.MIMEType, new.MIMEType)
 	d.extra(subject{}, old.Extra, new.Extra)
 
 	key := func(c *signpost.ContextItem) string { return c.Key }
@@ -104,11 +104,10 @@ func (d *differ) contextItem(p pair[signpost.ContextItem]) {
 	inside := subject{prefix: fmt.Sprintf("context key %q: ", old.Key), path: []string{subjectContext, old.Key}}
 	d.text(ChangeContextType, inside, "type", old.Type, new.Type)
 	d.extra(inside, old.Extra, new.Extra)
-	level := levelOf(ChangeContextMapper)
 	if old.SentAs() == new.SentAs() {
-		level, inside.remark = Notable, ", which is the key itself: it is sent under the same name"
+		inside.level, inside.remark = Notable, ", which is the key itself: it is sent under the same name"
 	}
-	d.textAs(level, ChangeContextMapper, inside, "mapper", old.Mapper, new.Mapper)
+	d.text(ChangeContextMapper, inside, "mapper", old.Mapper, new.Mapper)
 }
 
 // modifier compares two versions of a modifier, ignoring the id.

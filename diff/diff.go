@@ -182,7 +182,7 @@ func (d *differ) compareService(old, new signpost.Service, servedFor string) {
 // hostChanged reports a host on which the service is no longer published. Where it went instead is no part of the
 // fingerprint.
 func (d *differ) hostChanged(old string, new any, message string) {
-	d.tell(levelOf(ChangeHost), ChangeHost, subject{path: []string{old}, closed: true}, old, new, "%s", message)
+	d.add(ChangeHost, subject{path: []string{old}, closed: true}, old, new, "%s", message)
 }
 
 // onEachHost compares for each host, and reports once what is the same on all of them.
@@ -309,7 +309,7 @@ func (d *differ) manifest(at *slot) {
 		default:
 			respelled := p.old.URL != p.new.URL
 			if respelled {
-				d.tell(levelOf(ChangeURL), ChangeURL, subject{closed: true}, d.show(p.old.URL), d.show(p.new.URL),
+				d.add(ChangeURL, subject{closed: true}, d.show(p.old.URL), d.show(p.new.URL),
 					"URL changed to %q, which is the same to clients", d.show(p.new.URL))
 			}
 			if d.Export {
@@ -338,6 +338,7 @@ type subject struct {
 	path   []string // the steps to it, for the fingerprint
 	closed bool     // the fingerprint has the path only, and not the values
 	host   string   // on which alone it happens
+	level  Level    // if it is not that of the rule
 }
 
 // sub returns a subject nested in s, with the same prefix.
@@ -346,15 +347,10 @@ func (s subject) sub(steps ...string) subject {
 	return s
 }
 
-// add reports a change with the level of its rule.
+// add reports a change.
 func (d *differ) add(rule string, at subject, old, new any, format string, args ...any) {
-	d.tell(levelOf(rule), rule, at, old, new, format, args...)
-}
-
-// tell reports a change.
-func (d *differ) tell(level Level, rule string, at subject, old, new any, format string, args ...any) {
 	c := Change{
-		Rule: rule, Level: level, Service: d.service, Endpoint: d.show(d.endpoint),
+		Rule: rule, Level: cmp.Or(at.level, levelOf(rule)), Service: d.service, Endpoint: d.show(d.endpoint),
 		Message: at.prefix + fmt.Sprintf(format, args...) + at.remark, Old: old, New: new,
 	}
 	version := ""
@@ -383,19 +379,14 @@ func (d *differ) tell(level Level, rule string, at subject, old, new any, format
 
 // text compares a field of the manifest. Empty means absent.
 func (d *differ) text(rule string, at subject, field, old, new string) {
-	d.textAs(levelOf(rule), rule, at, field, old, new)
-}
-
-// textAs is text for a change whose level is not that of its rule.
-func (d *differ) textAs(level Level, rule string, at subject, field, old, new string) {
 	at = at.sub(field)
 	switch {
 	case old == new:
 	case old == "":
-		d.tell(level, rule, at, nil, new, "%s %q added", field, new)
+		d.add(rule, at, nil, new, "%s %q added", field, new)
 	case new == "":
-		d.tell(level, rule, at, old, nil, "%s %q removed", field, old)
+		d.add(rule, at, old, nil, "%s %q removed", field, old)
 	default:
-		d.tell(level, rule, at, old, new, "%s changed from %q to %q", field, old, new)
+		d.add(rule, at, old, new, "%s changed from %q to %q", field, old, new)
 	}
 }
