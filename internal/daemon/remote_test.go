@@ -167,9 +167,9 @@ func TestDefinitionCache(t *testing.T) {
 	if !p.serves(t, manifestV1, "three") || mustFetch(t, p.admin+"/readyz").StatusCode != http.StatusOK {
 		t.Error("the cached copy is not served")
 	}
-	if len(p.logged("source is down or bad: using its cached definitions")) != 1 || failures(p, "503") != 1 {
-		t.Error("the log does not mention the cached copy")
-	}
+	waitFor(t, "the cached copy in the log", func() bool {
+		return len(p.logged("source is down or bad: using its cached definitions")) == 1 && failures(p, "503") == 1
+	})
 	remote.set(feeds("four", 2), http.StatusOK)
 	waitFor(t, "the source to be used again", func() bool { return p.serves(t, manifestV1, "four") })
 	waitFor(t, "the definition to be cached", func() bool {
@@ -188,9 +188,9 @@ func TestDefinitionCache(t *testing.T) {
 	if !p.serves(t, manifestV1, "four") {
 		t.Error("the cached copy is not served instead of an invalid definition")
 	}
-	if !strings.Contains(p.log.String(), `"rule":"wrong-type"`) {
-		t.Error("the findings of the invalid definition are not logged")
-	}
+	waitFor(t, "the findings of the invalid definition in the log", func() bool {
+		return strings.Contains(p.log.String(), `"rule":"wrong-type"`)
+	})
 }
 
 // notCached is the log message about a cache that cannot be written.
