@@ -138,9 +138,9 @@ func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool 
 }
 
 // extra reports fields that cannot be written beside those of the object.
-func (v *validator) extra(x Extra, object any, path Path) {
+func (v *validator) extra(x Extra, object any, path Path, more ...step) {
 	if err := x.check(layouts[reflect.TypeOf(object)].names); err != nil {
-		v.add(RuleDuplicateKey, "", path, "%s", err)
+		v.add(RuleDuplicateKey, "", path.then(more...), "%s", err)
 	}
 }
 
@@ -256,10 +256,10 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 	}
 	keys[p.Key] = true
 	v.extra(p.Extra, p, path)
-	v.extra(p.UI.Extra, p.UI, path.then(Field("ui")))
-	v.extra(p.Schema.Extra, p.Schema, path.then(Field("schema")))
+	v.extra(p.UI.Extra, p.UI, path, Field("ui"))
+	v.extra(p.Schema.Extra, p.Schema, path, Field("schema"))
 	for i, o := range p.UI.Options {
-		v.extra(o.Extra, o, path.then(Field("ui"), Field("options"), Item(i)))
+		v.extra(o.Extra, o, path, Field("ui"), Field("options"), Item(i))
 	}
 	v.required(p.UI.Label, "modifier", "a short label for the control", path, Field("ui"), Field("label"))
 	if v.oneOf(p.Schema.Type, valueTypes, path, Field("schema"), Field("type")) {
@@ -273,22 +273,22 @@ func (v *validator) options(p Param, path Path) {
 	if p.UI.Options == nil && p.Schema.Enum == nil {
 		return
 	}
-	optionsPath, enumPath := path.then(Field("ui"), Field("options")), path.then(Field("schema"), Field("enum"))
 	if p.Schema.Type != TypeString {
-		where := optionsPath
+		where := path.then(Field("ui"), Field("options"))
 		if p.UI.Options == nil {
-			where = enumPath
+			where = path.then(Field("schema"), Field("enum"))
 		}
 		v.add(RuleSelectOptions, "only select modifiers, whose values are strings, have options", where,
 			"a %s modifier has options", p.Schema.Type)
 		return
 	}
 	if len(p.UI.Options) == 0 && (p.UI.Options != nil || len(p.Schema.Enum) == 0) {
-		v.add(RuleSelectOptions, "list each value with its label", optionsPath, "a select has no options")
+		v.add(RuleSelectOptions, "list each value with its label", path.then(Field("ui"), Field("options")),
+			"a select has no options")
 		return
 	}
 	seen := make(map[string]bool, len(p.UI.Options)+len(p.Schema.Enum))
-	value := func(value string, path Path, more ...step) {
+	value := func(value string, more ...step) {
 		switch {
 		case value == "":
 			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path.then(more...), "an option has an empty value")
@@ -298,16 +298,17 @@ func (v *validator) options(p Param, path Path) {
 		seen[value] = true
 	}
 	for i, o := range p.UI.Options {
-		value(o.Value, optionsPath, Item(i), Field("value"))
-		v.required(o.Label, "option", "what editors see in the dropdown", optionsPath, Item(i), Field("label"))
+		value(o.Value, Field("ui"), Field("options"), Item(i), Field("value"))
+		v.required(o.Label, "option", "what editors see in the dropdown", path,
+			Field("ui"), Field("options"), Item(i), Field("label"))
 	}
 	for i, e := range p.Schema.Enum {
 		if p.UI.Options == nil {
-			value(e, enumPath, Item(i))
+			value(e, Field("schema"), Field("enum"), Item(i))
 		}
 	}
 	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
-		v.add(RuleEnumMismatch, "make it "+spell.Quoted(optionValues(p)), enumPath,
+		v.add(RuleEnumMismatch, "make it "+spell.Quoted(optionValues(p)), path.then(Field("schema"), Field("enum")),
 			"schema.enum is not the values of ui.options: %s", spell.Quoted(p.Schema.Enum))
 	}
 }
@@ -318,14 +319,14 @@ func (v *validator) defaultValue(p Param, path Path) {
 	if d == nil {
 		return
 	}
-	path = path.then(Field("schema"), Field("default"))
 	if typeOf(d) != p.Schema.Type {
 		hint := map[string]string{
 			TypeString:  "put it in quotes",
 			TypeNumber:  "write a number, without quotes",
 			TypeBoolean: "write true or false, without quotes",
 		}[p.Schema.Type]
-		f := v.add(RuleModifierDefault, hint, path, "default %s is not a %s", literal(d), p.Schema.Type)
+		f := v.add(RuleModifierDefault, hint, path.then(Field("schema"), Field("default")),
+			"default %s is not a %s", literal(d), p.Schema.Type)
 		f.Replacement = converted(d, p.Schema.Type)
 		return
 	}
@@ -334,7 +335,8 @@ func (v *validator) defaultValue(p Param, path Path) {
 		allowed = p.Schema.Enum
 	}
 	if text := fmt.Sprint(d); p.Schema.Type == TypeString && len(allowed) > 0 && !slices.Contains(allowed, text) {
-		f := v.add(RuleModifierDefault, "", path, "default %q is not one of the options: %s", text, spell.Quoted(allowed))
+		f := v.add(RuleModifierDefault, "", path.then(Field("schema"), Field("default")),
+			"default %q is not one of the options: %s", text, spell.Quoted(allowed))
 		f.misspelt(text, allowed, "")
 	}
 }
