@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"signpost"
 	"signpost/internal/tree"
@@ -105,21 +106,52 @@ func pathTo(n *tree.Node, offset int) signpost.Path {
 	return nil
 }
 
-// ForLint returns a copy of the file for [Lint] alone, which takes half the memory: it has no modifiers, and cannot be
-// compiled. A server keeps it to judge the file together with others.
+// ForLint returns a copy of the file for [Lint] alone: it has no modifiers, and cannot be compiled. A server keeps it to
+// judge the file together with others. Its texts and places are next to each other in memory of their own: those of the
+// file lie scattered among what parsing took, and would keep the pages of all of it.
 func (f *File) ForLint() *File {
 	slim := *f
 	slim.versions = slices.Clone(f.versions)
+	shared := make(map[*tree.Node]bool) // places that allowances refer to
+	for _, a := range f.allowances {
+		shared[a.in] = true
+	}
 	for i := range slim.versions {
-		endpoints := slices.Clone(slim.versions[i].manifest.Endpoints)
-		for j, e := range endpoints {
-			endpoints[j] = signpost.Endpoint{
-				URL: e.URL, Name: e.Name, Method: e.Method, MIMEType: e.MIMEType, ContextObj: slices.Clone(e.ContextObj),
+		v := &slim.versions[i]
+		v.manifest = signpost.Manifest{Endpoints: packed(v.manifest.Endpoints)}
+		nodes := make([]tree.Node, len(v.places))
+		v.places = slices.Clone(v.places)
+		for j, at := range v.places {
+			if at != nil && !shared[at] {
+				nodes[j] = *at
+				nodes[j].Text = v.manifest.Endpoints[j].URL
+				v.places[j] = &nodes[j]
 			}
 		}
-		slim.versions[i].manifest = signpost.Manifest{Endpoints: endpoints}
 	}
 	return &slim
+}
+
+// packed returns a copy of endpoints without modifiers whose texts are parts of one.
+func packed(endpoints []signpost.Endpoint) []signpost.Endpoint {
+	var all strings.Builder
+	for _, e := range endpoints {
+		all.WriteString(e.URL + e.Name + e.Method + e.MIMEType)
+	}
+	rest := all.String()
+	cut := func(text string) string {
+		part := rest[:len(text)]
+		rest = rest[len(text):]
+		return part
+	}
+	slim := make([]signpost.Endpoint, len(endpoints))
+	for i, e := range endpoints {
+		slim[i] = signpost.Endpoint{
+			URL: cut(e.URL), Name: cut(e.Name), Method: cut(e.Method), MIMEType: cut(e.MIMEType),
+			ContextObj: slices.Clone(e.ContextObj),
+		}
+	}
+	return slim
 }
 
 // LintTogether is [Lint] for files in a studio that has others registered as well. Those take part in overlap, but get

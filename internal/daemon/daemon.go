@@ -117,11 +117,12 @@ func New(config Config) (*Daemon, error) {
 	d := &Daemon{
 		publisher: publisher{
 			Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string),
-			workspace: workspace.New(workspace.Options{Definition: config.Definition}, sources...),
-			unjudged:  make(chan *workspace.Snapshot, 1),
+			unjudged: make(chan *workspace.Snapshot, 1),
 		},
 		failed: make(chan error, 3), loaded: make(chan struct{}), arrivals: make(chan bool, 1),
 	}
+	d.trial, _ = server.New(server.Options{}) // the zero value is valid
+	d.workspace = workspace.New(workspace.Options{Definition: config.Definition, Parsed: d.prepare}, sources...)
 	d.rejected.Store(&[]string{})
 	return d, nil
 }

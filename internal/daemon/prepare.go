@@ -2,33 +2,30 @@ package daemon
 
 import (
 	"cmp"
-	"runtime"
-
-	"golang.org/x/sync/errgroup"
 
 	"signpost"
 	"signpost/internal/workspace"
 	"signpost/server"
 )
 
-// prepare compiles definitions on all cores.
-func (p *publisher) prepare(read []*served) {
-	trial, _ := server.New(server.Options{}) // the zero value is valid
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, s := range read {
-		group.Go(func() error {
-			s.prepare(trial, p.BasePath)
-			return nil
-		})
+// prepare compiles a new file. After that, less of it is enough to judge it together with others: of thousands of files,
+// only a few are in memory as a whole.
+func (p *publisher) prepare(f *workspace.File) {
+	if f.Role != workspace.Judged {
+		return
 	}
-	group.Wait()
+	s := &served{File: f}
+	s.prepare(p.trial, p.BasePath)
+	if f.Definition != nil {
+		f.Definition = f.Definition.ForLint()
+	}
+	p.prepared.Store(f, s)
 }
 
 // prepare compiles the definition, for a base path of its own if that is empty, and publishes it on trial. All problems
 // become findings, so that one definition never keeps others from being published.
 func (s *served) prepare(trial *server.Handler, basePath string) {
-	s.next, s.findings = nil, s.Findings()
+	s.findings = s.Findings()
 	if s.bad() {
 		return
 	}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"signpost"
@@ -19,6 +20,8 @@ type publisher struct {
 	metrics *metrics
 
 	workspace *workspace.Workspace
+	trial     *server.Handler
+	prepared  sync.Map // new files that are not published yet, as *served
 	served    []*served
 	rejected  atomic.Pointer[[]string]  // names of what /readyz mentions: rejected definitions, unreadable sources
 	failures  map[string]bool           // failures that were already logged
@@ -76,13 +79,13 @@ func (p *publisher) update() Loaded {
 	return out
 }
 
-// publish prepares the documents that have changed, decides which of them are good, and publishes.
+// publish decides which of the documents that have changed are good, and publishes.
 func (p *publisher) publish(out *Loaded) {
 	known := make(map[string]served, len(p.served)) // copies, since results of earlier updates refer to the originals
 	for _, s := range p.served {
 		known[s.ID()] = *s
 	}
-	var all, read []*served
+	var all []*served
 	seen := make(map[string]bool)
 	for _, f := range out.Snapshot.Files {
 		if f.Role != workspace.Judged {
@@ -92,19 +95,14 @@ func (p *publisher) publish(out *Loaded) {
 		seen[id] = true
 		s := known[id]
 		s.changed = s.File != f
-		s.File = f
 		if s.changed {
-			read = append(read, &s)
+			prepared, _ := p.prepared.LoadAndDelete(f)
+			read := prepared.(*served)
+			s.File, s.findings, s.next = f, read.findings, read.next
 		}
 		all = append(all, &s)
 	}
 	out.withdrawn = slices.DeleteFunc(slices.Clone(p.served), func(s *served) bool { return seen[s.ID()] })
-	p.prepare(read)
-	for _, s := range read {
-		if s.Definition != nil {
-			s.File.Definition = s.Definition.ForLint() // nobody else has the snapshot yet
-		}
-	}
 	if err := p.handler.Publish(accept(all)...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
 		p.Log.Error("publish", "error", err)
 	}

@@ -49,6 +49,10 @@ type Options struct {
 
 	// Hasty makes files be read as soon as they change: for somebody who is waiting.
 	Hasty bool
+
+	// Parsed, if it is not nil, is called with each new file before it is in a snapshot, on several goroutines. It may
+	// replace the definition by one that takes less memory.
+	Parsed func(*File)
 }
 
 // File is a parsed document. It never changes.
@@ -281,6 +285,9 @@ func (w *Workspace) parse() {
 	for _, f := range next.Changed {
 		group.Go(func() error {
 			w.parseFile(f)
+			if w.opts.Parsed != nil {
+				w.opts.Parsed(f)
+			}
 			return nil
 		})
 	}
