@@ -61,6 +61,12 @@ func TestPageAsksForTheToken(t *testing.T) {
 	testkit.Equal(t, "cookies that scripts see", p.eval("document.cookie"), "")
 	p.do(chromedp.Reload())
 	p.waitText("#problems-list", "body-param-on-get")
+
+	// From then on, links on other sites open it.
+	ticket := strings.Replace(serveText(t, "{}"), "127.0.0.1", rebound, 1)
+	p.do(chromedp.Navigate(ticket))
+	p.eval("location.href = " + quoteJS(address+"/#/map"))
+	p.wait(`document.querySelector(".frame.show-map")`)
 }
 
 // TestPageSearchRanks looks for an endpoint among many of similar names.
@@ -99,11 +105,13 @@ func TestPageSaysWhatHappens(t *testing.T) {
 		}
 	})
 	text := "versions:\n  v1:\n    endpoints:\n"
-	for _, path := range []string{"message", "error", "nested", "list", "oauth", "latin1", "slow", "pictures", "timeout"} {
+	for _, path := range []string{"message", "error", "nested", "list", "oauth", "latin1", "slow", "timeout"} {
 		text += fmt.Sprintf("      %s/%s: {name: %[2]s, method: get, mime_type: application/json}\n", feeds.URL, path)
 	}
 	text += "      " + feeds.URL + "/keys: {name: keys, method: get, mime_type: application/json, context_obj: [{key: login.token, type: ctx, required: true}]}\n"
-	text += "      https://{{host}}/v1/limited: {name: limited, method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: L, key: limit, label: Limit, defaultValue: 20}]}\n"
+	const limited = "name: %s, method: get, mime_type: application/json, modifiers: [{kind: number, id: l, name: L, key: limit, label: Limit, defaultValue: %d}]}\n"
+	text += fmt.Sprintf("      "+feeds.URL+"/pictures: {"+limited, "pictures", -1)
+	text += fmt.Sprintf("      https://{{host}}/v1/limited: {"+limited, "limited", 20)
 	transport := roundTrip(func(req *http.Request) (*http.Response, error) {
 		if req.URL.Path == "/timeout" {
 			return nil, context.DeadlineExceeded
@@ -127,6 +135,7 @@ func TestPageSaysWhatHappens(t *testing.T) {
 	p.open("pictures")
 	p.send()
 	p.waitText("#cards .failed", "but not on the host of the feed")
+	p.wait(`!document.querySelector("#complaints")`) // its limit is -1, which no feed can keep
 
 	// Nobody is told to allow more time, which cannot be done here.
 	p.open("timeout")

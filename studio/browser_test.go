@@ -278,7 +278,6 @@ func (p *tab) choose(selector, value string) {
 // setHost enters another host.
 func (p *tab) setHost(host string) {
 	p.t.Helper()
-	p.click(`document.querySelector("#edit-host")`)
 	p.typeInto(`document.querySelector("#host")`, host)
 	p.press(kb.Enter)
 }

@@ -45,7 +45,6 @@ type draft struct {
 	Snippets []snippet `json:"snippets"` // with {{name}} for what is missing
 	Problems []missing `json:"problems"` // reasons why it cannot be sent
 	Owner    *matched  `json:"owner"`    // the endpoint of the feed, if it is another one
-	Match    *matched  `json:"match"`    // the endpoint of the feed, if it is this one
 
 	endpoint signpost.Endpoint
 	version  *version
@@ -127,9 +126,7 @@ func compose(c call, in filled) (draft, error) {
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
 	if len(d.open) == 0 {
-		if m := c.view.overlap.match(d.URL, c.src.ID); m.Winner.URL == e.URL {
-			d.Match = &m
-		} else if m.Found {
+		if m := c.view.overlap.match(d.URL, c.src.ID); m.Found && m.Winner.URL != e.URL {
 			d.Owner = &m
 		}
 	}

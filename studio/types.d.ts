@@ -40,7 +40,7 @@ type EndpointUsage = { service: string, version: string, url: string, requests: 
 type Usage = { requests: number, from?: string, to?: string, endpoints: EndpointUsage[] };
 type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
   snippets: { name: string, text: string }[], problems: Problem[],
-  owner: Match | null, match: Match | null, signature: string };
+  owner: Match | null, signature: string };
 type FeedResponse = { status: number, status_text: string, url: string, method: string, to: string,
   declared: boolean, headers: [string, string][], body: string, binary: boolean, bytes: number, truncated: boolean,
   incomplete: boolean, millis: number, sample: boolean, follow: string, notes: string[] };
@@ -112,7 +112,7 @@ interface State {
   failures: Record<string, Failure | null>; // by the place where they are shown
   updated: Record<string, { at: number, changes: Change[] }>; // what the last update of an address found
   dialog: string;
-  palette: { text: string, at: number, matches: Match[] };
+  palette: { text: string, at: number };
   matches: { signature: string, matches?: Match[] } | null;
   changes: { signature: string, changes?: Change[], before?: Version[], failure?: Failure } | null;
   usage: Usage | null; // what requests use, if the studio was told

@@ -88,7 +88,8 @@ function autoSend() {
   send({ without: sample, quiet: true });
 }
 
-const anyBad = () => Object.values(state.bad).some(Boolean);
+/** anyBad reports whether a field has something that is no number. */
+export const anyBad = () => Object.values(state.bad).some(Boolean);
 
 // Typing
 
@@ -126,18 +127,13 @@ let answersKept = 0;
 // So many changed controls are named in the history, which has a line for several responses.
 const maxLabelled = 2;
 
-const clickPause = 500;
-let lastSend = { at: 0, signature: "" };
-
-/** send sends the request. A double click is one click.
+/** send sends the request.
  * @param {{ without?: boolean, quiet?: boolean, follow?: string }} [options]
  * without: although required context keys are missing; follow: a redirect on the same host */
 export async function send({ without = false, quiet = false, follow = "" } = {}) {
   const at = current();
   if (!at || state.connection === "lost") return;
   const sent = sentNow(at);
-  if (!quiet && !follow && sent.signature === lastSend.signature
-    && performance.now() - lastSend.at < clickPause) return;
   if (state.pending) {
     if (!quiet) return;
     state.pending.controller.abort(); // what is on its way is the response to something else
@@ -147,14 +143,14 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
     focusField(Object.keys(state.bad).find((name) => state.bad[name]) ?? "");
     return;
   }
-  if (!quiet) lastSend = { at: performance.now(), signature: sent.signature };
   const controller = new AbortController();
   const pending = { controller, id: at.id, signature: sent.signature, since: performance.now() };
   const ticking = setInterval(() => change(), 1000);
   change((state) => {
     state.pending = pending;
-    if (!quiet) state.sentTo[at.id + destination(at)] = true;
-    if (!quiet) state.open.answer = true; // where there is room for one pane
+    if (quiet) return;
+    state.sentTo[at.id + destination(at)] = true;
+    state.open.answer = true; // where there is room for one pane
   });
   try {
     const response = await call("/api/send", { ...filled(at), without, follow },
@@ -272,8 +268,15 @@ export function open({ source, version, key }, feed, typed) {
   go({ view: "preview", pane: "endpoint", ...target });
   after(() => {
     byId("endpoint-name")?.focus({ preventScroll: true });
-    document.querySelector("#endpoints [aria-selected='true']")?.scrollIntoView({ block: "nearest" });
+    document.querySelector("#endpoints [aria-current]")?.scrollIntoView({ block: "nearest" });
   });
+}
+
+/** openFeed shows the endpoint that a feed belongs to, or the map if there is none. @param {string} feed */
+export async function openFeed(feed) {
+  const { matches: [match] } = await call("/api/match", { source: state.route.source, feeds: [feed] });
+  if (match.found) open(match.winner, feed);
+  else go({ view: "map", feeds: [feed] });
 }
 
 /** choose shows another service, in the view that is shown. @param {string} id */
@@ -286,8 +289,8 @@ export function choose(id) {
 
 /** @param {string} host */
 export async function setHost(host) {
-  if (host.trim() === source()?.host) return;
   change((state) => { state.failures.deployment = null; });
+  if (host.trim() === source()?.host) return;
   go({ host: host.trim() }, { replace: true });
   await refresh();
   if (state.failures.deployment) return;

@@ -1,14 +1,13 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
-import { currentDraft, focusField, open, send, setOrigin } from "./actions.js";
-import { address, badge, button, byId, clock, entries, h, lazy, linkButton, plain, plainLines, value } from "./dom.js";
+import { currentDraft, focusField, open, openFeed, send, setOrigin } from "./actions.js";
+import { address, badge, button, clock, entries, h, lazy, linkButton, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree, valueOf } from "./json.js";
 import { copyButton, failureBox } from "./parts.js";
 import { show } from "./pictures.js";
 import { go, own } from "./route.js";
 import { destination, placeOf, sendOf, sendTo, signature, typedFor } from "./select.js";
-import { call } from "./server.js";
 import { after, change, state } from "./store.js";
 
 const tabNames = /** @type {Record<string, string>} */ ({ cards: "Cards", text: "Text", headers: "Headers",
@@ -31,12 +30,10 @@ export function answerPane(at) {
       h("p", { class: "facts", id: "answer-facts", role: "status" },
         pending ? waiting(at) : facts(at, answer)),
       h("div", { class: "row tab-row" },
-        tabs.length > 0 && h("div", { class: "tabs", role: "tablist", "aria-label": "Show the answer as",
-          onkeydown: moveTab(tabs, tab) },
+        tabs.length > 0 && h("div", { class: "tabs", role: "group", "aria-label": "Show the answer as" },
           tabs.map((name) => button({
-            key: name, role: "tab", id: "tab-" + name, "aria-selected": String(name === tab),
-            "aria-controls": "tab-panel",
-            tabindex: name === tab ? "0" : "-1", onclick: () => go({ tab: name }, { replace: true }),
+            key: name, id: "tab-" + name, "aria-pressed": String(name === tab),
+            onclick: () => go({ tab: name }, { replace: true }),
           }, tabNames[name]))),
         answer && past(answers, answer))),
     missing(at),
@@ -136,20 +133,8 @@ function body(at, answer, before, tab, pending) {
     response?.follow && answer.sent.signature === signature(at) && h("p", {},
       button({ id: "follow", onclick: () => send({ follow: response.follow }) }, "Follow it on the same host")),
     response && complaints(answer),
-    response && h("div", { role: "tabpanel", id: "tab-panel", "aria-labelledby": "tab-" + tab, key: "panel-" + tab,
-      tabindex: "0" },
-      panel(at, answer, before, tab)));
+    response && h("div", { id: "tab-panel", key: "panel-" + tab }, panel(at, answer, before, tab)));
 }
-
-/** moveTab is what arrow keys do in the tabs. @param {string[]} tabs @param {string} tab */
-const moveTab = (tabs, tab) => (/** @type {KeyboardEvent} */ event) => {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!step) return;
-  event.preventDefault();
-  const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
-  go({ tab: next }, { replace: true });
-  after(() => byId("tab-" + next)?.focus());
-};
 
 /** @param {Current} at @param {Answer} answer @param {Answer | undefined} before @param {string} tab
  * @returns {Child} */
@@ -281,7 +266,7 @@ function pickedPanel(at, card) {
     h("p", { class: "row between" }, h("strong", {}, value(card.title)),
       button({ class: "small", onclick: unpick }, "Close")),
     card.links.map((link) => h("p", {},
-      linkButton(() => follow(link), "Follow the link"), " ", address(link, "quiet"))),
+      linkButton(() => openFeed(link), "Follow the link"), " ", address(link, "quiet"))),
     nested.map(({ e, params }) => h("p", {}, linkButton(() => {
       const { modifiers } = typedFor(placeOf(at.source, at.version, e));
       open({ source: at.source.id, version: at.version.name, key: e.key }, "", { params, modifiers });
@@ -296,13 +281,6 @@ function pickedPanel(at, card) {
 function unpick() {
   /** @type {HTMLElement | null} */ (document.querySelector(".card[aria-pressed='true']"))?.focus();
   change((state) => { state.picked = null; });
-}
-
-/** follow opens the endpoint that a link of an entry belongs to. @param {string} link */
-async function follow(link) {
-  const { matches: [match] } = await call("/api/match", { source: state.route.source, feeds: [link] });
-  if (match.found) open(match.winner, link);
-  else go({ view: "map", feeds: [link] });
 }
 
 /** past brings back the responses before. @param {Answer[]} answers @param {Answer} shown */

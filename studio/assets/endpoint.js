@@ -3,7 +3,7 @@
 import { currentDraft, open, type, typeContext } from "./actions.js";
 import { button, choice, code, count, h, linkButton, list, plain, plainLines, typing, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
-import { fold, keys, lineLink, whyNot, whyOther } from "./parts.js";
+import { fold, keys, lineLink, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
   contextSet, contextValue, defaultOf, destination, elsewhere, marksOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
@@ -81,7 +81,7 @@ const group = (id, title, fact, rows) => h("section", { class: "group", id, key:
 /** warnings are what keeps the feed from being what it seems. @param {Current} at @returns {Child} */
 function warnings(at) {
   const { source: s, version: v, endpoint: e } = at;
-  const { owner, match } = currentDraft() ?? { owner: null, match: null };
+  const owner = currentDraft()?.owner;
   const losing = (state.server.overlap.get(at.id)?.under ?? []).filter((other) => other.lost_keys.length > 0);
   const { lost, problems, errors } = marksOf(s, v)(e);
   return [
@@ -103,10 +103,6 @@ function warnings(at) {
     problems > 0 && h("div", { key: "problems" }, errors && foundAt(at, ""),
       h("p", { class: "blank-line" }, linkButton(() => go({ view: "problems" }), count(problems, "problem")),
         " with this endpoint")),
-    match && match.losers.length > 0 && losing.length === 0 && h("details", { key: "why", class: "why" },
-      h("summary", {}, "Why this endpoint answers"), match.losers.map((other) => h("p", {}, whyNot(other)))),
-    match?.inside_segment && h("p", { class: "blank-line", key: "inside" },
-      "This endpoint’s URL ends in the middle of a path segment of the feed, so the match may be a coincidence."),
   ];
 }
 

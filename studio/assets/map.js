@@ -202,7 +202,7 @@ function covered({ feed, winner, losers }) {
 }
 
 /** landing says which endpoint answers for a feed, and what the app sends. @param {Match} match */
-export const landing = (match) =>
+const landing = (match) =>
   h("div", { class: "landing", key: match.feed, "data-landing": match.found ? "" : undefined },
   h("p", {}, address(match.feed)),
   match.problem ? h("p", { class: "failure" }, plain(match.problem))

@@ -1,17 +1,15 @@
 // The palette goes anywhere: to an endpoint by its name, URL, context key or modifier, to the endpoint of a feed, to a
 // view.
 
-import { choose, open } from "./actions.js";
-import { badge, byId, h, plain, value } from "./dom.js";
-import { landing } from "./map.js";
+import { choose, open, openFeed } from "./actions.js";
+import { address, badge, byId, h, plain, value } from "./dom.js";
 import { go } from "./route.js";
 import { endpointsOf, judged, pathOf, serviceName, sources, wordsOf } from "./select.js";
-import { call } from "./server.js";
 import { change, state } from "./store.js";
 import { views } from "./views.js";
 
 // What an item is found by is in all, in lower case. What the label does not say of this is in also.
-/** @typedef {{ id: string, label: () => Child, go: () => void, all: string, also?: string[] }} Item */
+/** @typedef {{ id: string, label: () => Child, go: () => unknown, all: string, also?: string[] }} Item */
 
 const maxItems = 12;
 
@@ -60,13 +58,16 @@ function because(item, words) {
   return by.size > 0 && h("span", { class: "quiet" }, " · ", [...by].map((other, i) => [i > 0 && ", ", value(other)]));
 }
 
-const isFeed = (/** @type {string} */ text) => /^\s*https?:\/\//i.test(text);
+/** feedItem is what a pasted feed leads to. @param {string} feed @returns {Item} */
+const feedItem = (feed) => ({
+  id: "feed", all: "", label: () => ["The endpoint that answers for ", address(feed)],
+  go: () => { close(); return openFeed(feed); },
+});
 
 export function paletteDialog() {
-  const { text, at, matches } = state.palette;
-  const feed = isFeed(text);
+  const { text, at } = state.palette;
   const words = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  const found = feed ? [] : matching(words);
+  const found = /^\s*https?:\/\//i.test(text) ? [feedItem(text.trim())] : matching(words);
   const chosen = found[Math.min(at, found.length - 1)];
   return [
     h("h2", { id: "dialog-title", class: "unseen" }, "Search"),
@@ -76,7 +77,7 @@ export function paletteDialog() {
       spellcheck: "false", value: text,
       "aria-activedescendant": chosen ? "palette-item-" + found.indexOf(chosen) : undefined,
       placeholder: "Endpoint, key, modifier, or a feed URL",
-      oninput: (event) => type(event.target.value),
+      oninput: (event) => change((state) => { state.palette = { text: event.target.value, at: 0 }; }),
       onkeydown: (event) => {
         const step = Number(event.key === "ArrowDown") - Number(event.key === "ArrowUp");
         if (step) {
@@ -87,27 +88,18 @@ export function paletteDialog() {
           close();
         } else if (event.key === "Enter") {
           event.preventDefault();
-          if (feed && matches[0]?.found) open(matches[0].winner, matches[0].feed);
-          else chosen?.go();
+          return chosen?.go();
         }
+        return undefined;
       },
     }),
-    h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: feed || found.length === 0 },
+    h("ul", { id: "palette-list", role: "listbox", "aria-label": "Found", hidden: found.length === 0 },
       found.map((item, i) => h("li", {
         key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen),
         onclick: item.go,
       }, item.label(), because(item, words)))),
-    !feed && found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing matches “${text.trim()}”.`)),
-    feed && matches.map(landing),
+    found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing matches “${text.trim()}”.`)),
   ];
-}
-
-/** @param {string} text */
-async function type(text) {
-  change((state) => { state.palette = { text, at: 0, matches: [] }; });
-  if (!isFeed(text)) return;
-  const { matches } = await call("/api/match", { source: state.route.source, feeds: [text] });
-  if (state.palette.text === text) change((state) => { state.palette.matches = matches; });
 }
 
 function close() {

@@ -37,11 +37,9 @@ function next() {
 /** load fetches a picture, since an element does not say why it could not be shown, and shows it out of the cache.
  * @param {HTMLImageElement} image @param {string} src */
 async function load(image, src) {
-  const controller = new AbortController();
-  const gone = setInterval(() => { if (!image.isConnected) controller.abort(); }, 500);
   const failed = image.nextElementSibling;
   try {
-    const response = await fetch(src, { signal: controller.signal });
+    const response = await fetch(src);
     if (!response.ok) throw new Refused(await response.json());
     await response.blob();
     image.src = src;
@@ -50,7 +48,5 @@ async function load(image, src) {
     image.classList.add("broken");
     const why = refused instanceof Refused ? refused.message : "it cannot be shown.";
     if (failed) failed.textContent = plain(`Picture not loaded: ${why}`);
-  } finally {
-    clearInterval(gone);
   }
 }

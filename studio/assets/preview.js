@@ -1,13 +1,13 @@
 // The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
 
-import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin,
+import { anyBad, cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin,
   start } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, code, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
 import { chip, copyButton, failureBox, toggled } from "./parts.js";
 import { back, endpointID, go } from "./route.js";
-import { contextSet, current, paramsOf, sendOf, sendTo, serviceName, version } from "./select.js";
+import { contextSet, current, sendOf, sendTo, serviceName, version } from "./select.js";
 import { after, change, state } from "./store.js";
 
 /** @param {Source} s */
@@ -46,15 +46,15 @@ function addressBar(at) {
     badge(at.endpoint.method.toUpperCase(), at.endpoint.method === "post" ? "post" : "get"),
     h("p", { id: "feed-url", class: "url", tabindex: "0", role: "group", "aria-label": "Composed URL" },
       urlTokens(draft?.signature.includes(JSON.stringify(at.endpoint.key)) ? draft.url : at.endpoint.url)),
-    copyMenu(at),
+    copyMenu(),
     pending && button({ id: "cancel", onclick: cancel }, "Cancel"),
     button({
       id: "send", class: "primary", title: apple ? "⌘ Enter" : "Ctrl+Enter",
       "aria-keyshortcuts": apple ? "Meta+Enter" : "Control+Enter",
       "aria-disabled": pending || now?.owner || state.connection === "lost" ? "true" : undefined,
-      onclick: (event) => (event.detail < 2 ? send() : undefined),
+      onclick: (event) => (event.detail > 1 ? undefined : send()), // a double click is one click
     }, "Send"),
-    h("p", { class: "problem", id: "feed-problem", role: "status" }, problemText(at)));
+    h("p", { class: "problem", id: "feed-problem", role: "status" }, problemText()));
 }
 
 /** urlTokens returns a URL with its parts marked: placeholders, the keys and the values of its query.
@@ -93,12 +93,9 @@ function placeholders(text, breaks) {
   });
 }
 
-/** problemText says why the URL is not what would be sent. The fields say what they lack themselves.
- * @param {Current} at */
-function problemText(at) {
+/** problemText says why the URL is not what would be sent. The fields say what they lack themselves. */
+function problemText() {
   if (state.connection === "lost") return "The studio has stopped, so this may be out of date.";
-  const bad = paramsOf(at.endpoint).find((param) => state.bad["modifier:" + param.key]);
-  if (bad) return plain(`${bad.label || bad.key} is not a number.`);
   const whole = currentDraft()?.problems.find((p) => p.field === "");
   return whole ? plain(whole.message) : "";
 }
@@ -112,22 +109,14 @@ export function leaveMenu(event) {
   if (escape) after(() => /** @type {HTMLElement | null} */ (document.querySelector("#copy-menu summary"))?.focus());
 }
 
-/** copyMenu copies the request in the syntax of a tool. @param {Current} at */
-function copyMenu(at) {
-  const bad = paramsOf(at.endpoint).some((param) => state.bad["modifier:" + param.key]);
-  const snippets = (!bad && currentDraft()?.snippets) || [];
+/** copyMenu copies the request in the syntax of a tool. */
+function copyMenu() {
+  const snippets = (!anyBad() && currentDraft()?.snippets) || [];
   const gaps = (state.draft?.problems.length ?? 0) > 0;
   return h("details", {
-    class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy),
-    ontoggle: toggled("copy"),
+    class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy), ontoggle: toggled("copy"),
   },
-  h("summary", {
-    class: "button",
-    onclick: (event) => { // so that the state knows before the next key
-      event.preventDefault();
-      change((state) => { state.open.copy = !state.open.copy; });
-    },
-  }, "Copy ", h("span", { class: "chevron down", "aria-hidden": "true" })),
+  h("summary", { class: "button" }, "Copy ", h("span", { class: "chevron down", "aria-hidden": "true" })),
   h("div", { class: "menu-items" },
     snippets.map(({ name, text }) => copyButton("copy-" + name, () => text, name === "URL" ? "URL" : `as ${name}`)),
     snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ",
@@ -145,14 +134,18 @@ function quietLine(at) {
   return h("div", { class: "quiet-line", key: "line" },
     h("span", { class: "row" }, h("label", { for: "data" }, "Data:"),
       choice({ id: "data", class: "quietly", value: data }, chooseData, Object.entries(dataNames)),
-      data === "origin" && originForm()),
+      data === "origin" && entry("send-to", sendTo(), setOrigin,
+        { size: 20, placeholder: "http://localhost:3000", "aria-label": "Server to send to" })),
     s.features.length > 0 && h("span", { class: "row", role: "group", "aria-label": "Features" },
       s.features.map((feature) => button({
       key: feature.name, class: "switch", role: "switch", "aria-checked": String(feature.enabled),
       onclick: () => flipFeature(s, feature.name),
     }, h("span", { class: "track", "aria-hidden": "true" }), plain(feature.name)))),
     at.endpoint.context.length > 0 && setPicker(),
-    s.kind !== "address" && s.host_open ? hostPart(s) : h("span", {}, "Host: ", value(s.host)),
+    s.kind !== "address" && s.host_open ? h("span", { class: "row" }, h("label", { for: "host" }, "Host:"),
+      entry("host", s.host, setHost, { class: "quietly", size: Math.max(12, s.host.length) }),
+      h("label", { for: "host", class: "pencil", "aria-hidden": "true" }, "✎"))
+      : h("span", {}, "Host: ", value(s.host)),
     at.endpoint.method === "get" && data !== "sample" && h("label", { class: "row" },
       h("input", {
         type: "checkbox", id: "auto", checked: state.auto,
@@ -189,46 +182,13 @@ function chooseData(send) {
   if (send === "origin" && !sendTo()) after(() => byId("send-to")?.focus());
 }
 
-/** @param {string} id @param {(text: string) => unknown} action */
-const submit = (id, action) => () => action(/** @type {HTMLInputElement} */ (byId(id)).value);
-
-const originForm = () => h("form", { novalidate: true, key: "origin", onsubmit: submit("send-to", setOrigin) },
-  h("input", {
-    id: "send-to", type: "url", size: 20, placeholder: "http://localhost:3000", autocomplete: "off",
-    spellcheck: "false",
-    "aria-label": "Server to send to", key: "origin-" + sendTo(),
-    created: (node) => { node.value = sendTo(); },
-    onchange: (event) => setOrigin(event.target.value),
-  }));
-
-/** hostPart shows the host, and lets it be changed. @param {Source} s @returns {Child} */
-function hostPart(s) {
-  if (!state.open.host) {
-    return h("span", { class: "row", key: "host-text" }, h("span", {}, "Host: ", value(s.host)), button({
-      class: "icon", id: "edit-host", "aria-label": "Change the host",
-      onclick: () => {
-        change((state) => {
-          state.open.host = true;
-          state.failures.deployment = null;
-        });
-        after(() => /** @type {HTMLInputElement | null} */ (byId("host"))?.select());
-      },
-    }, "✎"));
-  }
-  const done = (/** @type {string} */ text) => {
-    change((state) => { state.open.host = false; });
-    after(() => byId("edit-host")?.focus());
-    return setHost(text);
-  };
-  return h("form", { class: "row", novalidate: true, key: "host-form", onsubmit: submit("host", done) },
-    h("label", { for: "host" }, "Host:"),
-    h("input", {
-      id: "host", type: "text", size: 22, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-      created: (node) => { node.value = s.host; },
-      onkeydown: (event) => { if (event.key === "Escape") done(s.host); },
-    }),
-    h("button", { type: "submit", class: "small" }, "Set"));
-}
+/** entry is a field of the line. Leaving it, or Enter, sets what was typed.
+ * @param {string} id @param {string} now @param {(text: string) => unknown} set @param {Props} props */
+const entry = (id, now, set, props) => h("input", {
+  id, key: id + now, type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+  created: (node) => { node.value = now; }, onchange: (event) => set(event.target.value), ...props,
+  onkeydown: (event) => { if (event.key === "Escape") event.target.value = now; },
+});
 
 /** setPicker chooses the set of test values. */
 function setPicker() {
@@ -237,21 +197,15 @@ function setPicker() {
     choice({
       id: "set", class: "quietly", value: set.id,
       title: "What the app knows about its user and device. The values stay in this tab.",
-    }, chooseSet, [...state.sets.map((other) => [other.id, other.name]), ["edit", "Edit this set…"],
-      ["new", "New set…"]]));
+    }, chooseSet, [...state.sets.map((other) => [other.id, other.name]), ["new", "another viewer"]]));
 }
 
 /** @param {string} id */
 function chooseSet(id) {
   change((state) => {
-    if (id === "new") {
-      const next = String(Math.max(...state.sets.map((set) => Number(set.id))) + 1);
-      state.sets = [...state.sets, { id: next, name: `Set ${next}`, values: {} }];
-      state.set = next;
-    } else if (id !== "edit") {
-      state.set = id;
-    }
-    if (id === "new" || id === "edit") state.dialog = "set";
+    const next = String(state.sets.length + 1);
+    if (id === "new") state.sets = [...state.sets, { id: next, name: `viewer ${next}`, values: {} }];
+    state.set = id === "new" ? next : id;
   });
 }
 

@@ -80,34 +80,21 @@ export const lines = (path, body, signal, onLine) => ask(path, body, { signal },
 });
 
 /** follow calls onState whenever the server has a new revision, and onLost when it does not answer. A browser opens
- * six connections to a host, so one tab holds the stream of events and tells the others.
+ * six connections to a host, so a tab holds a stream of events only while it can be seen.
  * @param {(message: { instance: string, rev: number }) => void} onState @param {() => void} onLost */
 export function follow(onState, onLost) {
-  const channel = new BroadcastChannel("signpost-studio");
-  const hear = (/** @type {any} */ message) => {
-    if (message.lost) onLost();
-    else if (message.instance) onState(message);
+  /** @type {EventSource | undefined} */
+  let events;
+  const listen = () => {
+    events?.close();
+    if (document.hidden) return;
+    const stream = events = new EventSource("/api/events");
+    stream.addEventListener("state", (event) => onState(JSON.parse(event.data)));
+    stream.addEventListener("error", () => {
+      onLost();
+      if (stream.readyState === EventSource.CLOSED) setTimeout(listen, 2000); // after an answer that is no stream
+    });
   };
-  channel.onmessage = ({ data }) => hear(data);
-  const tell = (/** @type {any} */ message) => {
-    channel.postMessage(message);
-    hear(message);
-  };
-  const lead = () => navigator.locks.request("signpost-studio-events", () => new Promise((release) => {
-    /** @type {EventSource} */
-    let events;
-    const listen = () => {
-      events = new EventSource("/api/events");
-      events.addEventListener("state", (event) => tell(JSON.parse(event.data)));
-      events.addEventListener("error", () => {
-        tell({ lost: true });
-        if (events.readyState === EventSource.CLOSED) setTimeout(listen, 2000); // after an answer that is no stream
-      });
-    };
-    listen();
-    // A page that was left may be kept for Back, and must not keep the stream.
-    addEventListener("pagehide", () => { events.close(); release(undefined); }, { once: true });
-  }));
-  addEventListener("pageshow", (event) => { if (event.persisted) lead(); });
-  lead();
+  document.addEventListener("visibilitychange", listen);
+  listen();
 }

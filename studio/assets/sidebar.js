@@ -1,7 +1,7 @@
 // The sidebar: all services with their endpoints, and with marks for what is wrong with them.
 
 import { changesIn, choose, open, remove, update } from "./actions.js";
-import { badge, button, byId, clock, count, h, lazy, linkButton, plain, value } from "./dom.js";
+import { badge, button, clock, count, h, lazy, linkButton, plain, value } from "./dom.js";
 import { whenSeen } from "./parts.js";
 import { go } from "./route.js";
 import { endpoint, losses, marksOf, pathOf, serviceName, shortName, source, sources, version,
@@ -38,13 +38,10 @@ export function sidebar() {
         onkeydown: (event) => {
           if (event.key !== "ArrowDown") return;
           event.preventDefault();
-          focusRow(0);
+          buttons()[0]?.focus();
         },
       })),
-    h("ul", {
-      id: "endpoints", role: "tree", class: "tree", "aria-label": "Endpoints", key: "tree", onkeydown: move,
-      hidden: all.length === 0,
-    }, all.map((other) => service(other, other === s))),
+    h("ul", { id: "endpoints", key: "services", onkeydown: move }, all.map((other) => service(other, other === s))),
     h("p", { key: "register" }, button({
       class: "link", id: "register-button", "aria-haspopup": "dialog",
       onclick: () => change((state) => { state.dialog = "register"; state.failures.register = null; }),
@@ -55,24 +52,18 @@ export function sidebar() {
 function service(s, chosen) {
   const key = "service:" + s.id;
   const unfolded = s.judged && Boolean(state.open[key]);
-  const fold = () => change((state) => { state.open[key] = !unfolded; });
   const v = unfolded ? listed(s) : undefined;
   const found = v ? matching(v) : [];
-  return h("li", { key: s.id, role: "none", class: "service" + (chosen ? " chosen" : ""), "data-service": s.id },
-    h("div", {
-      role: "treeitem", "aria-level": 1, "aria-expanded": s.judged ? String(unfolded) : undefined,
-      "aria-selected": String(chosen && !v),
-      tabindex: chosen && found.length === 0 ? "0" : "-1", class: "service-row", title: plain(s.id),
-      "data-source": s.id,
-      onclick: () => (chosen ? fold() : s.judged && choose(s.id)), "aria-disabled": s.judged ? undefined : "true",
+  return h("li", { key: s.id },
+    button({
+      class: "service-row", title: plain(s.id), "data-source": s.id, "aria-current": chosen && !v ? "true" : undefined,
+      "aria-expanded": s.judged ? String(unfolded) : undefined, "aria-disabled": s.judged ? undefined : "true",
+      onclick: () => (chosen ? change((state) => { state.open[key] = !unfolded; }) : s.judged && choose(s.id)),
     },
-    h("span", {
-      class: "twisty" + (s.judged ? " chevron" : "") + (unfolded ? " down" : ""), "aria-hidden": "true",
-      onclick: (event) => { event.stopPropagation(); if (s.judged) fold(); },
-    }),
+    h("span", { class: "twisty" + (s.judged ? " chevron" : "") + (unfolded ? " down" : ""), "aria-hidden": "true" }),
     value(serviceName(s), "service-name"), " ", serviceMarks(s)),
     v && rows(s, v, found, chosen),
-    unfolded && !v && h("p", { class: "blank-line", role: "none" },
+    unfolded && !v && h("p", { class: "blank-line" },
       s.findings.length > 0 && !s.empty ? "No endpoints while it has errors." : "No endpoints yet."));
 }
 
@@ -95,7 +86,6 @@ function serviceMarks(s) {
 /** facts are what there is to know about a service, and to do with it. @param {Source} s @returns {Child} */
 function facts(s) {
   const busy = state.busy["source:" + s.id];
-  const failed = state.failures["source:" + s.id] ?? s.failure;
   const updated = state.updated[s.id];
   const link = s.kind === "address" ? (/^https?:\/\//i.test(s.id) ? s.id : "") : version(s)?.route
     && within(version(s)?.route ?? "");
@@ -105,8 +95,7 @@ function facts(s) {
       link && h("a", { href: link, target: "_blank", rel: "noopener noreferrer" }, "Manifest"),
       s.kind === "address" && linkButton(() => update(s.id), busy ? "Updating…" : "Update"),
       s.kind === "address" && linkButton(() => remove(s.id), "Remove")),
-    s.kind === "address" && failed && h("p", { class: "failure", id: "update-failure" }, plain(failed.detail)),
-    !failed && updated && h("p", { class: "row", id: "updated" },
+    !s.failure && updated && h("p", { class: "row", id: "updated" },
       h("span", { class: "quiet" }, `Updated ${clock(updated.at)}:`),
       updated.changes.length === 0 ? h("span", { class: "quiet" }, "nothing has changed")
         : button({ class: "link bad", onclick: () => go({ view: "changes", base: "registered" }) },
@@ -125,7 +114,7 @@ function matching(v) {
  * @param {boolean} current whether it is the service that is looked at */
 function rows(s, v, found, current) {
   if (found.length === 0) {
-    return h("p", { class: "blank-line", role: "none" },
+    return h("p", { class: "blank-line" },
       v.endpoints.length === 0 ? "No endpoints yet." : "No endpoint matches.");
   }
   const chosen = current && state.route.view === "preview" ? endpoint(v) : undefined;
@@ -138,15 +127,15 @@ function rows(s, v, found, current) {
   const quiet = new Set(state.usage?.endpoints.filter((e) => e.requests === 0
     && e.version === v.name).map((e) => e.url));
   const stop = !current ? undefined : chosen && shown.includes(chosen) ? chosen : shown[0];
-  return lazy("ul", { role: "group", class: "rows-of", key: "rows" },
+  return lazy("ul", { key: "rows" },
     [s, v, of, chosen, stop, n, state.server.overlap], () => {
     const marks = marksOf(s, v);
     return [
       shown.map((e) => row(s, v, e, marks(e), e === chosen, e === stop, quiet.has(e.key))),
-      found.length > n && h("li", {
-        key: "more", role: "treeitem", "aria-level": 2, tabindex: "-1", class: "more-rows", created: whenSeen,
+      found.length > n && h("li", { key: "more" }, button({
+        class: "link more-rows", tabindex: "-1", created: whenSeen,
         onclick: () => change((state) => rooms.set(s.id, { of, n: n + page })),
-      }, `${found.length - n} more`),
+      }, `${found.length - n} more`)),
     ];
   });
 }
@@ -154,10 +143,9 @@ function rows(s, v, found, current) {
 /** @param {Source} s @param {Version} v @param {Endpoint} e @param {Marks} m @param {boolean} chosen
  * @param {boolean} focusable @param {boolean} unused */
 function row(s, v, e, m, chosen, focusable, unused) {
-  return h("li", {
-    key: e.key, role: "treeitem", "aria-level": 2, "aria-selected": String(chosen), tabindex: focusable ? "0" : "-1",
-    class: "endpoint-row" + (unused ? " unused" : ""),
-    title: plain(e.url), "data-key": e.key,
+  return h("li", { key: e.key }, button({
+    class: "endpoint-row" + (unused ? " unused" : ""), title: plain(e.url), "data-key": e.key,
+    tabindex: focusable ? "0" : "-1", "aria-current": chosen ? "true" : undefined,
     onclick: () => open({ source: s.id, version: v.name, key: e.key }),
   },
   h("span", { class: "row" }, value(e.name, "name"), " ", e.method === "post" && badge("POST", "post"),
@@ -168,53 +156,18 @@ function row(s, v, e, m, chosen, focusable, unused) {
     m.problems + m.lost.length === 0 && m.changed && h("span", { class: "mark notable" }, "changed"),
     unused && h("span", { class: "mark quiet", title: "No request called it" }, "unused"),
     e.deprecated && h("span", { class: "mark quiet", title: plain(e.deprecated) }, "deprecated")),
-  h("span", { class: "where" }, value(pathOf(e))));
+  h("span", { class: "where" }, value(pathOf(e)))));
 }
 
-const rowSelector = "#endpoints [role='treeitem']:not([aria-disabled])";
-const items = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll(rowSelector)]);
+const buttons = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#endpoints button")]);
 
-/** @param {HTMLElement | undefined} target */
-function focusOn(target) {
-  for (const node of items()) node.tabIndex = node === target ? 0 : -1;
-  target?.focus();
-}
-
-/** focusRow goes from one row to another, and shows the rows between them. @param {number} to @param {number} [from] */
-function focusRow(to, from = 0) {
-  const all = items();
-  const hidden = all.slice(from, to + 1).find((node) => node.matches(".more-rows"));
-  hidden?.click();
-  if (hidden) after(() => focusRow(to, from));
-  else focusOn(all[Math.max(0, Math.min(to, all.length - 1))]);
-}
-
-/** move is what keys do in the tree. @param {KeyboardEvent} event */
+/** move goes from row to row by arrow keys. The Tab key stops at one of the endpoints alone. @param {any} event */
 function move(event) {
-  const all = items();
-  const i = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-  if (i < 0) return;
-  const { key } = event;
-  const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: Infinity, PageDown: i + 10, PageUp: i - 10 }[key];
-  const unfolded = all[i].ariaExpanded;
-  if (to !== undefined) {
-    event.preventDefault();
-    if (key === "End") for (const room of rooms.values()) room.n = Infinity;
-    if (key === "End") after(() => focusRow(to, i));
-    else focusRow(to, i);
-  } else if (key === "ArrowLeft" && unfolded === null) {
-    event.preventDefault();
-    focusOn(all.slice(0, i).findLast((node) => node.ariaExpanded !== null));
-  } else if (key === (unfolded === "true" ? "ArrowLeft" : "ArrowRight") && unfolded !== null) {
-    event.preventDefault();
-    /** @type {HTMLElement | null} */ (all[i].querySelector(".twisty"))?.click();
-  } else if (key === "Enter" || key === " " || (key === "ArrowRight" && unfolded === null)) {
-    event.preventDefault();
-    all[i].click();
-    after(() => (key === "ArrowRight" ? byId("endpoint-name") : items()[i])?.focus());
-  } else if (key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    const begins = (/** @type {HTMLElement} */ node) =>
-      node.querySelector("bdi")?.textContent?.toLowerCase().startsWith(key.toLowerCase());
-    focusOn([...all.slice(i + 1), ...all.slice(0, i + 1)].find(begins) ?? all[i]);
-  }
+  const all = buttons();
+  const i = all.indexOf(event.target);
+  const to = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: all.length - 1 }[/** @type {string} */ (event.key)];
+  if (to === undefined) return;
+  event.preventDefault();
+  if (all[to]?.matches(".more-rows")) all[to].click();
+  after(() => buttons()[to]?.focus());
 }

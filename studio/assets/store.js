@@ -40,7 +40,7 @@ const mutable = {
   failures: {},
   updated: {},
   dialog: "",
-  palette: { text: "", at: 0, matches: [] },
+  palette: { text: "", at: 0 },
   matches: null,
   changes: null,
   usage: null,

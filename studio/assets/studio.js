@@ -10,7 +10,7 @@ import { Refused } from "./server.js";
 import { sidebar } from "./sidebar.js";
 import { change, onChange, recall, state } from "./store.js";
 import { arrive, connect } from "./sync.js";
-import { banners, header, intro, openPalette, registerDialog, setDialog } from "./top.js";
+import { banners, header, intro, openPalette, registerDialog } from "./top.js";
 import { views } from "./views.js";
 
 /** The endpoint whose fields are on the page. */
@@ -71,7 +71,7 @@ const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelled
 
 /** dialog is the one that is open. @returns {Child} */
 function dialog() {
-  const content = { palette: paletteDialog, register: registerDialog, set: setDialog }[state.dialog];
+  const content = { palette: paletteDialog, register: registerDialog }[state.dialog];
   if (!content) return null;
   const close = () => change((state) => {
     if (state.dialog === "register") state.failures.register = null; // it was about what is no longer seen
@@ -83,7 +83,7 @@ function dialog() {
     onclose: close, oncancel: close,
     onclick: (event) => { if (event.target === event.currentTarget) close(); },
   }, h("div", { class: "dialog-body" }, content(),
-    state.dialog !== "set" && button({ class: "small close", onclick: close }, "Close")));
+    button({ class: "small close", onclick: close }, "Close")));
 }
 
 /** failed is what becomes of the failure of anything that waited for the server. @param {unknown} error */

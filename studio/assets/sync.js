@@ -153,15 +153,11 @@ async function keepBase(s) {
   }
 }
 
-// Between a phone and a desk there is room for an endpoint and its response, and the list is a screen of its own.
-const twoPanes = "(min-width: 681px) and (max-width: 940px)";
-
 /** arrive shows what the address of the page says. @param {boolean} first */
 export function arrive(first) {
   if (!location.hash.startsWith("#/")) {
     if (!first) return;
-    // So that a feed is the first thing to see.
-    if (matchMedia(twoPanes).matches) change((state) => { state.route.pane = "endpoint"; });
+    change((state) => { state.route.pane = "endpoint"; }); // so that a feed is the first thing to see
     settle();
     return;
   }

@@ -4,7 +4,7 @@ import { choose, register, update } from "./actions.js";
 import { apple, badge, button, byId, choice, h, linkButton, plain, value } from "./dom.js";
 import { failureBox } from "./parts.js";
 import { go, present } from "./route.js";
-import { contextSet, endpoint, judged, sendOf, serviceName, shortName, source, version } from "./select.js";
+import { endpoint, judged, sendOf, serviceName, shortName, source, version } from "./select.js";
 import { after, change, state } from "./store.js";
 import { views } from "./views.js";
 
@@ -43,7 +43,7 @@ const chooseVersion = (s, name) => go({
 export function openPalette() {
   change((state) => {
     state.dialog = "palette";
-    state.palette = { text: "", at: 0, matches: [] };
+    state.palette = { text: "", at: 0 };
   });
 }
 
@@ -139,33 +139,3 @@ export const registerDialog = () => [
       state.busy.register ? "Registering…" : "Register")),
   state.failures.register && failureBox(state.failures.register, "register-failure")),
 ];
-
-/** setDialog edits the set of context values that is used. */
-export function setDialog() {
-  const set = contextSet();
-  const places = Object.entries(set.values).filter(([, values]) => Object.values(values).some((v) => v.text !== ""));
-  return [
-    h("h2", { id: "dialog-title" }, "Test values"),
-    h("p", { class: "quiet" }, "A set holds what an app knows about its user and device, such as an access token. ",
-      "It stays in this browser tab. Each value is sent only to the server that you entered it for."),
-    h("div", { class: "stack" }, h("label", { for: "set-name" }, "Name"),
-      h("input", {
-        id: "set-name", type: "text", value: set.name,
-        oninput: (event) => change((state) => { set.name = event.target.value; }),
-      })),
-    places.length === 0
-      && h("p", { class: "blank-line" }, "This set is empty. Enter values under “What the app adds”."),
-    h("ul", { class: "places" }, places.map(([to, values]) => h("li", { key: to }, value(to, "strong"), " ",
-      h("span", { class: "quiet" }, plain(Object.keys(values).join(", "))),
-      button({ class: "small", onclick: () => change((state) => { delete set.values[to]; }) }, "Forget")))),
-    h("div", { class: "row" },
-      button({ class: "primary", onclick: () => change((state) => { state.dialog = ""; }) }, "Done"),
-      state.sets.length > 1 && button({
-        onclick: () => change((state) => {
-          state.sets = state.sets.filter((other) => other !== set);
-          state.set = state.sets[0].id;
-          state.dialog = "";
-        }),
-      }, "Delete set")),
-  ];
-}
