@@ -90,7 +90,10 @@ func TestPageSaysWhatHappens(t *testing.T) {
 	feeds := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
 		switch path := strings.TrimPrefix(r.URL.Path, "/"); path {
 		case "slow":
-			<-hold
+			select {
+			case <-hold:
+			case <-r.Context().Done():
+			}
 			io.WriteString(w, `{"entry":[]}`)
 		case "pictures": // on another service of this machine
 			io.WriteString(w, `{"entry":[{"title":"One","image":"http://127.0.0.2:1/1.png"}]}`)
