@@ -14,9 +14,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxRequest limits the body of an API request. The largest one restores a base: a manifest, in which every character may be
-// escaped.
-const maxRequest = 2 * maxManifest
+// maxRequest limits the body of an API request. The largest ones have values for all endpoints, or a JSON Schema.
+const maxRequest = 8 << 20
 
 // readTimeout limits how long the body of an API request may take to arrive. It comes from the same machine.
 const readTimeout = 10 * time.Second

@@ -139,33 +139,12 @@ func (s *Studio) readRevision(c call, of string) (*text, error) {
 	return old, nil
 }
 
-// base returns what the changes of a source are compared with. The page keeps it, for a studio that is started again.
-func (s *Studio) base(c call, _ about) (any, error) {
-	out := object{"source": c.src.ID, "since": c.src.Since, "text": ""}
-	if base := c.src.base; base != nil {
-		out["text"] = string(base.body)
-	}
-	return out, nil
-}
-
-// acceptance is the body of accept, which restores a base if it has a text.
-type acceptance struct {
-	about
-	Since time.Time `json:"since"`
-	Text  string    `json:"text"`
-}
-
-// accept makes the current state of a source the base of its changes, or what base returned before a restart.
-func (s *Studio) accept(c call, in acceptance) (any, error) {
-	base, since := c.src.good, time.Now()
-	if in.Text != "" {
-		served := c.src.Kind == KindAddress || c.src.now != nil && c.src.now.file.Served()
-		base, since = parse(c.src.ID, []byte(in.Text), served), in.Since
-	}
+// accept makes the current state of a source the base of its changes.
+func (s *Studio) accept(c call, _ about) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.record(c.src.ID); r != nil && base != nil {
-		r.base, r.Since = base, since
+	if r := s.record(c.src.ID); r != nil && c.src.good != nil {
+		r.base, r.Since = c.src.good, time.Now()
 		s.bump()
 	}
 	return object{}, nil

@@ -121,7 +121,6 @@ func (s *Studio) routes() http.Handler {
 	mux.HandleFunc("POST /api/send", api(s, s.send))
 	mux.HandleFunc("POST /api/changes", api(s, s.changes))
 	mux.HandleFunc("POST /api/accept", api(s, s.accept))
-	mux.HandleFunc("POST /api/base", api(s, s.base))
 	mux.HandleFunc("POST /api/text", api(s, s.text))
 	mux.HandleFunc("POST /api/fix", api(s, s.fix))
 	mux.HandleFunc("POST /api/start", api(s, s.start))

@@ -37,7 +37,7 @@ export function mapView() {
       ["Map ", h("span", { class: "quiet" }, count(total, "endpoint"),
         lost.length > 0 && `, ${lost.length} with lost keys`)],
       ["Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. ",
-        "An endpoint to the right shadows those to its left."]),
+        "An endpoint shadows those that it branches off from."]),
     feedForm(matches[0]),
     h("div", { class: "drawing" + (matches.length ? " asked" : ""), key: "drawing" },
       lazy("div", { class: "trees", key: "trees" },

@@ -6,7 +6,7 @@ import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, code, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
 import { chip, copyButton, failureBox, toggled } from "./parts.js";
-import { back, endpointID, go } from "./route.js";
+import { back, endpointID, go, present } from "./route.js";
 import { contextSet, current, sendOf, sendTo, serviceName, version } from "./select.js";
 import { after, change, state } from "./store.js";
 
@@ -122,7 +122,7 @@ function copyMenu() {
     snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ",
       h("code", {}, "{{name}}"), "."),
     snippets.length === 0 && h("p", { class: "quiet" }, "No app sends this request."),
-    copyButton("copy-link", () => location.href, "link to this page")));
+    copyButton("copy-link", () => location.origin + "/" + present(), "link to this page")));
 }
 
 const dataNames = { sample: "sample", published: "as published", origin: "another server" };

@@ -77,16 +77,14 @@ export function back() {
 // most.
 const pause = 1000;
 let timer = 0;
-let last = -pause;
 
-/** settle writes the address of what is shown, without a step. */
+/** settle writes the address of what is shown soon, without a step. */
 export function settle() {
-  const wait = last + pause - performance.now();
-  if (wait <= 0) settleNow();
-  else timer ||= window.setTimeout(settleNow, wait);
+  timer ||= window.setTimeout(settleNow, pause);
 }
 
-function settleNow() {
+/** settleNow writes it at once. */
+export function settleNow() {
   clearTimeout(timer);
   timer = 0;
   const next = present();
@@ -96,7 +94,6 @@ function settleNow() {
 
 /** @param {() => void} f */
 function write(f) {
-  last = performance.now();
   try {
     f();
   } catch {

@@ -49,7 +49,7 @@ function render() {
 /** serviceSelect chooses a service where there is no room for the sidebar beside a view. */
 function serviceSelect() {
   const s = source();
-  if (!s || state.route.view === "preview" || judged().length < 2) return null;
+  if (!s || ["preview", "map"].includes(state.route.view) || judged().length < 2) return null;
   return h("p", { class: "service-select", key: "service-select" }, h("label", { for: "service" }, "Service"), " ",
     choice({ id: "service", value: s.id }, choose, judged().map((other) => [other.id, serviceName(other)])));
 }

@@ -1,7 +1,7 @@
 // What the page knows of the server is kept up to date here, across restarts too.
 
 import { announce, count } from "./dom.js";
-import { endpointID, parse, settle } from "./route.js";
+import { endpointID, parse, settleNow } from "./route.js";
 import { current, source } from "./select.js";
 import { call, deployment, follow, Refused, remoteTimeout } from "./server.js";
 import { change, state } from "./store.js";
@@ -49,7 +49,7 @@ async function load() {
         state.failures.deployment = refused.failure;
         state.route.host = state.server.deployment ? JSON.parse(state.server.deployment).host : "";
       });
-      settle();
+      settleNow();
       window.setTimeout(refresh, 0);
       return;
     }
@@ -99,7 +99,6 @@ async function apply(now, wish) {
   for (const s of saved) if (s.kind === "file") announce(`${s.id} was saved. ${summary(s.findings)}.`);
   keepPlace();
   if (first || restarted) restore(before);
-  if (!restarted && !restoring) for (const s of now.sources) keepBase(s);
 }
 
 /** summary says how many problems there are. @param {{ severity: string }[]} findings */
@@ -118,39 +117,18 @@ function keepPlace() {
     const at = current();
     if (at) Object.assign(state.route, { version: at.version.name, endpoint: at.endpoint.key });
   });
-  settle();
+  settleNow();
 }
 
-/** restore gives a server that was started anew what the page had: its addresses, of which one that fails is kept
- * and says so, and what changes are shown against.
+/** restore gives a server that was started anew the addresses that the page had. One that fails is kept, and says so.
  * @param {Map<string, Source>} before */
 async function restore(before) {
   const addresses = new Set([...state.registered,
     ...[...before.values()].filter((s) => s.kind === "address").map((s) => s.id)]);
   const missing = [...addresses].filter((address) => !state.server.sources.has(address));
-  if (missing.length + bases.size === 0) return;
-  restoring = true;
   await Promise.all(missing.map((address) =>
     call("/api/register", { address, keep: true }, { timeout: remoteTimeout }).catch(() => {})));
-  for (const base of bases.values()) await call("/api/accept", base).catch(() => {});
-  restoring = false;
-  await refresh();
-}
-
-/** The bases of comparison by source, for a server that is started anew.
- * @type {Map<string, { source: string, since?: string }>} */
-const bases = new Map();
-let restoring = false;
-
-/** keepBase keeps what the changes of a source are shown against. @param {Source} s */
-async function keepBase(s) {
-  if (!s.judged || s.kind === "example" || !s.since || bases.get(s.id)?.since === s.since) return;
-  try {
-    const base = await call("/api/base", { source: s.id });
-    if (!restoring) bases.set(s.id, base);
-  } catch {
-    // Then changes begin anew after a restart.
-  }
+  if (missing.length > 0) await refresh();
 }
 
 /** arrive shows what the address of the page says. @param {boolean} first */
@@ -158,7 +136,7 @@ export function arrive(first) {
   if (!location.hash.startsWith("#/")) {
     if (!first) return;
     change((state) => { state.route.pane = "endpoint"; }); // so that a feed is the first thing to see
-    settle();
+    settleNow();
     return;
   }
   const { route, typed } = parse(location.hash);
