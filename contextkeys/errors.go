@@ -24,7 +24,7 @@ func (e *MissingError) Error() string {
 	} else {
 		text += e.Sent + " counts as no value; send one in the "
 	}
-	text += place(e.Item.Type)
+	text += carrier(e.Item.Type)
 	if name := e.Item.SentAs(); name != e.Item.Key {
 		text += fmt.Sprintf(" as %q", name)
 	}
@@ -41,9 +41,9 @@ type MalformedError struct {
 
 func (e *MalformedError) Error() string {
 	if e.Key != "" {
-		return fmt.Sprintf("key %q of the %s %s", e.Key, place(e.Type), e.Reason)
+		return fmt.Sprintf("key %q of the %s %s", e.Key, carrier(e.Type), e.Reason)
 	}
-	return fmt.Sprintf("%s %s", place(e.Type), e.Reason)
+	return fmt.Sprintf("%s %s", carrier(e.Type), e.Reason)
 }
 
 // maxQuoted is the length to which names sent by a client are truncated in errors: enough to recognize a key.
@@ -58,7 +58,7 @@ func bad(kind, key, reason string, args ...any) error {
 	return malformed(http.StatusBadRequest, kind, key, reason, args...)
 }
 
-// place names the part of a request that carries context items of this type.
-func place(kind string) string {
+// carrier names the part of a request that carries context items of this type.
+func carrier(kind string) string {
 	return cmp.Or(signpost.ContextItem{Type: kind}.Place(), "ctx query parameter")
 }

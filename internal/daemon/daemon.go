@@ -188,7 +188,7 @@ func (d *Daemon) addAnswers() {
 	d.first.Findings = append(d.first.Findings, answered.Findings...)
 	for _, remote := range d.remotes() {
 		d.first.Pending = d.first.Pending || !remote.Answered()
-		bad := slices.ContainsFunc(d.served, func(s *served) bool { return s.From == remote && s.bad() })
+		bad := slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == remote && s.bad() })
 		if remote.Restored() && d.serves(remote) && (bad || !remote.Answered()) {
 			d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
 		}

@@ -69,7 +69,7 @@ func (p *publisher) logResult(out Loaded) {
 	p.failures = failures
 	touched := slices.Concat(out.changed, out.withdrawn)
 	for _, remote := range p.remotes() {
-		of := func(s *served) bool { return s.From == remote }
+		of := func(s *followed) bool { return s.From == remote }
 		if version := remote.Version(); version != "" && slices.ContainsFunc(touched, of) {
 			p.Log.Info("source read", "source", remote.Name(), "version", version)
 		}

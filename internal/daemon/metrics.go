@@ -170,7 +170,7 @@ func (m *metrics) healthy(ok bool) {
 }
 
 // definitions records what is published.
-func (m *metrics) definitions(all []*served) {
+func (m *metrics) definitions(all []*followed) {
 	counts := make(map[signpost.Severity]int)
 	var routes []route
 	m.revision.Reset()

@@ -14,7 +14,7 @@ func (p *publisher) prepare(f *workspace.File) {
 	if f.Role != workspace.Judged {
 		return
 	}
-	s := &served{File: f}
+	s := &followed{File: f}
 	s.prepare(p.trial, p.BasePath)
 	if f.Definition != nil {
 		f.Definition = f.Definition.ForLint()
@@ -24,7 +24,7 @@ func (p *publisher) prepare(f *workspace.File) {
 
 // prepare compiles the definition, for a base path of its own if that is empty, and publishes it on trial. All problems
 // become findings, so that one definition never keeps others from being published.
-func (s *served) prepare(trial *server.Handler, basePath string) {
+func (s *followed) prepare(trial *server.Handler, basePath string) {
 	s.findings = s.Findings()
 	if s.bad() {
 		return

@@ -21,8 +21,8 @@ type publisher struct {
 
 	workspace *workspace.Workspace
 	trial     *server.Handler
-	prepared  sync.Map // new files that are not published yet, as *served
-	served    []*served
+	prepared  sync.Map // new files that are not published yet, as *followed
+	followed  []*followed
 	rejected  atomic.Pointer[[]string]  // names of what /readyz mentions: rejected definitions, unreadable sources
 	failures  map[string]bool           // failures that were already logged
 	uncached  map[*source.Remote]string // sources whose definitions are not in the cache, and why
@@ -31,8 +31,8 @@ type publisher struct {
 	together []signpost.Finding       // what definitions only have together, as last judged
 }
 
-// served is a definition, as last read and as last good.
-type served struct {
+// followed is a definition, as last read and as last good.
+type followed struct {
 	*workspace.File // as last read
 
 	changed  bool               // read or published by the update that made this
@@ -42,7 +42,7 @@ type served struct {
 }
 
 // bad reports whether the definition as last read is not the published one.
-func (s *served) bad() bool { return slices.ContainsFunc(s.findings, isError) }
+func (s *followed) bad() bool { return slices.ContainsFunc(s.findings, isError) }
 
 // Loaded is the result of reading all definitions.
 type Loaded struct {
@@ -50,8 +50,8 @@ type Loaded struct {
 	Findings []signpost.Finding // of new and changed definitions, by file and position
 	Pending  bool               // a remote source has not answered yet, or is down
 
-	changed   []*served // those in Files, and those that can now be published
-	withdrawn []*served
+	changed   []*followed // those in Files, and those that can now be published
+	withdrawn []*followed
 }
 
 // update reads the definitions that have changed and publishes all services in one step.
@@ -69,7 +69,7 @@ func (p *publisher) update() Loaded {
 	for _, failed := range out.Snapshot.Failures {
 		rejected = append(rejected, failed.From.Name())
 	}
-	for _, s := range p.served {
+	for _, s := range p.followed {
 		if s.bad() {
 			rejected = append(rejected, s.Name)
 		}
@@ -81,11 +81,11 @@ func (p *publisher) update() Loaded {
 
 // publish decides which of the documents that have changed are good, and publishes.
 func (p *publisher) publish(out *Loaded) {
-	known := make(map[string]served, len(p.served)) // copies, since results of earlier updates refer to the originals
-	for _, s := range p.served {
+	known := make(map[string]followed, len(p.followed)) // copies, since results of earlier updates refer to the originals
+	for _, s := range p.followed {
 		known[s.ID()] = *s
 	}
-	var all []*served
+	var all []*followed
 	seen := make(map[string]bool)
 	for _, f := range out.Snapshot.Files {
 		if f.Role != workspace.Judged {
@@ -97,16 +97,16 @@ func (p *publisher) publish(out *Loaded) {
 		s.changed = s.File != f
 		if s.changed {
 			prepared, _ := p.prepared.LoadAndDelete(f)
-			read := prepared.(*served)
+			read := prepared.(*followed)
 			s.File, s.findings, s.next = f, read.findings, read.next
 		}
 		all = append(all, &s)
 	}
-	out.withdrawn = slices.DeleteFunc(slices.Clone(p.served), func(s *served) bool { return seen[s.ID()] })
+	out.withdrawn = slices.DeleteFunc(slices.Clone(p.followed), func(s *followed) bool { return seen[s.ID()] })
 	if err := p.handler.Publish(accept(all)...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
 		p.Log.Error("publish", "error", err)
 	}
-	p.served = all
+	p.followed = all
 	p.metrics.definitions(all)
 	for _, s := range all {
 		if s.changed {
@@ -119,8 +119,8 @@ func (p *publisher) publish(out *Loaded) {
 // accept accepts good definitions and returns all services to publish. Of several that want a base path, the one that is
 // served there keeps it, even if its definition has become bad since; otherwise it goes to the first. The others get a
 // finding, and are tried again at every change.
-func accept(all []*served) (services []server.Service) {
-	owners := make(map[string]*served)
+func accept(all []*followed) (services []server.Service) {
+	owners := make(map[string]*followed)
 	for _, s := range all {
 		if s.current != nil {
 			owners[s.current.BasePath] = s
@@ -167,7 +167,7 @@ func (p *publisher) restore() {
 
 // serves reports whether anything from a source is published.
 func (p *publisher) serves(from source.Source) bool {
-	return slices.ContainsFunc(p.served, func(s *served) bool { return s.From == from && s.current != nil })
+	return slices.ContainsFunc(p.followed, func(s *followed) bool { return s.From == from && s.current != nil })
 }
 
 // remotes returns the remote sources.
@@ -183,12 +183,12 @@ func (p *publisher) remotes() []*source.Remote {
 
 // cacheDefinitions caches the definitions of remote sources for the next start, if one has changed and all are good. A
 // failure is logged once, and retried whenever the sources are looked at.
-func (p *publisher) cacheDefinitions(changed []*served) {
+func (p *publisher) cacheDefinitions(changed []*followed) {
 	for _, remote := range p.remotes() {
-		of := func(s *served) bool { return s.From == remote }
+		of := func(s *followed) bool { return s.From == remote }
 		failed := p.uncached[remote]
 		due := slices.ContainsFunc(changed, of) || failed != ""
-		if !due || slices.ContainsFunc(p.served, func(s *served) bool { return of(s) && s.bad() }) {
+		if !due || slices.ContainsFunc(p.followed, func(s *followed) bool { return of(s) && s.bad() }) {
 			continue
 		}
 		err := remote.Keep()
@@ -218,11 +218,11 @@ func (p *publisher) reload(demanded bool) {
 		return
 	}
 	rejected := 0
-	for _, s := range p.served {
+	for _, s := range p.followed {
 		if s.bad() {
 			rejected++
 		}
 	}
-	p.Log.Info("reloaded on demand", "definitions", len(p.served), "changed", len(out.changed), "removed", len(out.withdrawn),
+	p.Log.Info("reloaded on demand", "definitions", len(p.followed), "changed", len(out.changed), "removed", len(out.withdrawn),
 		"rejected", rejected, "unreadable_sources", len(out.Snapshot.Failures))
 }

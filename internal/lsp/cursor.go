@@ -8,33 +8,33 @@ import (
 	"signpost/internal/tree"
 )
 
-// place is a key or a scalar value of a document.
-type place struct {
+// part is a key or a scalar value of a document.
+type part struct {
 	node  *tree.Node
 	owner *tree.Node // the object or the list that it is in
 	isKey bool
 	path  []string // steps to the value, also of a key; "" is a list item
 }
 
-// placeAt returns the place at an offset in a value of an owner, or nil.
-func placeAt(n, owner *tree.Node, offset int, path []string) *place {
+// partAt returns the part at an offset in a value of an owner, or nil.
+func partAt(n, owner *tree.Node, offset int, path []string) *part {
 	if !contains(n, offset) {
 		return nil
 	}
 	if n.Kind != tree.Object && n.Kind != tree.List {
-		return &place{n, owner, false, path}
+		return &part{n, owner, false, path}
 	}
 	step := func(name string) []string { return append(path[:len(path):len(path)], name) }
 	for _, f := range n.Fields {
 		if contains(f.Key, offset) {
-			return &place{f.Key, n, true, step(f.Key.Text)}
+			return &part{f.Key, n, true, step(f.Key.Text)}
 		}
-		if found := placeAt(f.Value, n, offset, step(f.Key.Text)); found != nil {
+		if found := partAt(f.Value, n, offset, step(f.Key.Text)); found != nil {
 			return found
 		}
 	}
 	for _, item := range n.Items {
-		if found := placeAt(item, n, offset, step("")); found != nil {
+		if found := partAt(item, n, offset, step("")); found != nil {
 			return found
 		}
 	}
@@ -45,7 +45,7 @@ func contains(n *tree.Node, offset int) bool { return n.Start() <= offset && off
 
 // cursor is the place where the author is typing.
 type cursor struct {
-	place
+	part
 	fields *fields.Value // what the document may contain
 
 	json  bool
@@ -100,11 +100,11 @@ func closing(text string) (quote, brackets string) {
 
 // cursorIn returns the cursor in a text with the mark, unless nothing can be completed there.
 func (d *document) cursorIn(root *tree.Node, offset, line int) (cursor, bool) {
-	at := placeAt(root, nil, offset+1, nil) // inside the mark
+	at := partAt(root, nil, offset+1, nil) // inside the mark
 	if at == nil || at.owner == nil || at.node.Style == tree.BlockText || !strings.Contains(at.node.Text, mark) {
 		return cursor{}, false
 	}
-	c := cursor{place: *at, fields: d.fields(), json: d.isJSON(), after: d.text[offset:]}
+	c := cursor{part: *at, fields: d.fields(), json: d.isJSON(), after: d.text[offset:]}
 	switch c.node.Style {
 	case tree.DoubleQuoted:
 		c.quote = `"`
