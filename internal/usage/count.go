@@ -452,12 +452,12 @@ func (w *worker) add(u *Usage) {
 			w.Unmatched[Others] += n
 		}
 	}
-	counted := make(map[int]bool)
+	counted := make(map[[3]string]bool)
 	for _, e := range u.Endpoints {
 		number, known := w.declared[e.id()]
 		switch {
 		case known:
-			counted[number] = true
+			counted[e.id()] = true
 			w.Endpoints[number].add(e)
 			for name, n := range e.Undeclared {
 				w.undeclared(&w.Endpoints[number], []byte(name), n)
@@ -467,6 +467,7 @@ func (w *worker) add(u *Usage) {
 		}
 	}
 	for i := range w.Endpoints {
-		w.Endpoints[i].Partial = w.Endpoints[i].Partial || !counted[i] && u.Requests > 0
+		e := &w.Endpoints[i]
+		e.Partial = e.Partial || !counted[e.id()] && u.Requests > 0
 	}
 }

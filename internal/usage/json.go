@@ -65,7 +65,7 @@ type jsonFields struct {
 }
 
 func (f *jsonFields) read(object []byte, depth int) bool {
-	end := members(object, func(name, value []byte) {
+	return members(object, func(name, value []byte) {
 		var buffer [32]byte
 		short := buffer[:0]
 		for _, c := range name[:min(len(name), len(buffer))] {
@@ -84,7 +84,6 @@ func (f *jsonFields) read(object []byte, depth int) bool {
 			f.values[known.role], f.ranks[known.role] = value, known.rank
 		}
 	})
-	return end >= 0
 }
 
 // text returns a value without its quotes and escapes.
@@ -118,49 +117,60 @@ func parseJSON(line []byte) (r request, reason string) {
 	return r, r.check()
 }
 
-// members visits the members of a JSON object with their values as written. It returns the position after the object,
-// or -1 if the text does not have the form of one. Values that nobody looks at may be anything with balanced brackets.
-func members(object []byte, visit func(name, value []byte)) int {
-	if len(object) == 0 || object[0] != '{' {
-		return -1
+// members visits the members of a JSON object with their values as written. It reports whether the text begins with an
+// object. Values that nobody looks at may be anything with balanced brackets.
+func members(object []byte, visit func(name, value []byte)) bool {
+	s := scanner{text: object}
+	if !s.skip('{') {
+		return false
 	}
-	i := skipSpace(object, 1)
-	if i < len(object) && object[i] == '}' {
-		return i + 1
+	if s.skip('}') {
+		return true
 	}
-	for i < len(object) && object[i] == '"' {
-		end := endOfString(object, i)
-		if end < 0 {
-			break
+	for {
+		name := s.value()
+		if len(name) == 0 || name[0] != '"' || !s.skip(':') {
+			return false
 		}
-		name := object[i+1 : end-1]
-		i = skipSpace(object, end)
-		if i == len(object) || object[i] != ':' {
-			break
+		value := s.value()
+		if len(value) == 0 {
+			return false
 		}
-		i = skipSpace(object, i+1)
-		end = endOfValue(object, i)
-		if end <= i {
-			break
+		visit(name[1:len(name)-1], value)
+		if s.skip('}') {
+			return true
 		}
-		visit(name, object[i:end])
-		i = skipSpace(object, end)
-		if i < len(object) && object[i] == '}' {
-			return i + 1
+		if !s.skip(',') {
+			return false
 		}
-		if i == len(object) || object[i] != ',' {
-			break
-		}
-		i = skipSpace(object, i+1)
 	}
-	return -1
 }
 
-func skipSpace(text []byte, i int) int {
-	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
-		i++
+// scanner reads JSON from a position on.
+type scanner struct {
+	text []byte
+	at   int
+}
+
+// skip goes past a character and the spaces before it, if it is the next one. Otherwise, it only skips the spaces. Control
+// characters count as spaces.
+func (s *scanner) skip(c byte) bool {
+	for s.at < len(s.text) && s.text[s.at] <= ' ' {
+		s.at++
 	}
-	return i
+	if s.at == len(s.text) || s.text[s.at] != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// value returns the next value as written, or nothing if there is none.
+func (s *scanner) value() []byte {
+	s.skip(0)
+	begin := s.at
+	s.at = max(begin, endOfValue(s.text, begin))
+	return s.text[begin:s.at]
 }
 
 // endOfString returns the position after the string that begins with the quote at i, or -1.

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"bytes"
+	"regexp"
 	"time"
 )
 
@@ -73,6 +74,8 @@ func (r *request) parseRequestLine(line []byte) (reason string) {
 	return r.check()
 }
 
+var isURL = regexp.MustCompile(`^[^?#]*://`)
+
 // check returns why a request cannot be counted: it has no method, or its target is not the URL of a feed.
 func (r *request) check() (reason string) {
 	for _, c := range r.method {
@@ -80,9 +83,7 @@ func (r *request) check() (reason string) {
 			return noRequest
 		}
 	}
-	path, _, _ := bytes.Cut(r.target, []byte("?"))
-	path, _, _ = bytes.Cut(path, []byte("#"))
-	if len(r.method) == 0 || !bytes.HasPrefix(path, slash) && !bytes.Contains(path, []byte("://")) {
+	if len(r.method) == 0 || !bytes.HasPrefix(r.target, slash) && !isURL.Match(r.target) {
 		return noRequest
 	}
 	return ""
