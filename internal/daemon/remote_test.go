@@ -196,18 +196,27 @@ func TestDefinitionCache(t *testing.T) {
 // notCached is the log message about a cache that cannot be written.
 const notCached = "definitions are not cached for the next start"
 
+// fullPipe returns the end to write to of a pipe that is full, because nobody reads it.
+func fullPipe(t *testing.T) *os.File {
+	unread, full, err := os.Pipe()
+	testkit.OK(t, err)
+	t.Cleanup(func() { unread.Close() })
+	for n := 0; n == 0; { // unless the deadline is over before it begins to write
+		full.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+		n, err = full.Write(make([]byte, 1<<22))
+	}
+	if err == nil {
+		t.Fatal("a pipe has no limit")
+	}
+	return full
+}
+
 // TestLogCannotBeWritten checks that nothing depends on the log: it is on a full disk, in a pipe that nobody reads, or in
 // one whose reader has gone.
 func TestLogCannotBeWritten(t *testing.T) {
 	t.Parallel()
 	disk, noDisk := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	unread, full, err := os.Pipe()
-	testkit.OK(t, err)
-	defer unread.Close()
-	full.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
-	if n, err := full.Write(make([]byte, 1<<22)); err == nil {
-		t.Fatalf("a pipe holds %d bytes", n)
-	}
+	full := fullPipe(t)
 	gone, broken, err := os.Pipe()
 	testkit.OK(t, err)
 	gone.Close()

@@ -5,14 +5,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"signpost/internal/testkit"
 )
@@ -153,11 +151,7 @@ func TestNobodyReads(t *testing.T) {
 	t.Parallel()
 	path, listen := filepath.Join(t.TempDir(), "feeds.json"), testkit.FreeAddress(t)
 	testkit.Write(t, path, strings.ReplaceAll(feeds("one", 2), "https://", "http://")) // with warnings
-	unread, full, err := os.Pipe()
-	testkit.OK(t, err)
-	defer unread.Close()
-	full.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
-	full.Write(make([]byte, 1<<22))
+	full := fullPipe(t)
 	cmd := exec.Command("signpost", "serve", path, "--listen", listen)
 	cmd.Stdout, cmd.Stderr, cmd.Dir = full, full, t.TempDir()
 	testkit.OK(t, cmd.Start())
