@@ -180,10 +180,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, cmd := range root.Commands() {
-		names = append(names, cmd.Name())
-	}
+	names := each(root.Commands(), (*cobra.Command).Name)
 	return fmt.Errorf("unknown command %q%s", args[0], didYouMean(cmp.Or(otherCommands[args[0]], args[0]), "", names))
 }
 

@@ -69,11 +69,7 @@ func allRules() []rule {
 }
 
 func namesOf(rules []rule) []string {
-	var names []string
-	for _, r := range rules {
-		names = append(names, r.name)
-	}
-	return names
+	return each(rules, func(r rule) string { return r.name })
 }
 
 var nextSection = regexp.MustCompile(`(?m)^##? `)

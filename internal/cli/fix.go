@@ -14,12 +14,7 @@ import (
 
 // fix applies fixes to the files of definitions. With dryRun it writes nothing, and prints the changes as a unified diff.
 func (c *CLI) fix(s *workspace.Snapshot, opts definition.Options, f lintFlags) error {
-	var documents []source.Document
-	for _, file := range s.Files {
-		if file.Role == workspace.Judged {
-			documents = append(documents, file.Document)
-		}
-	}
+	documents := judgedDocuments(s)
 	for _, d := range documents {
 		if info, err := os.Stat(d.Name); err != nil || !info.Mode().IsRegular() {
 			return usageErrorf("--fix: %s is not a file that can be written", d.Name)

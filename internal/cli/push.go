@@ -51,19 +51,13 @@ func (c *CLI) push(ctx context.Context, args []string, target, project string, s
 	if err != nil {
 		return err
 	}
-	var documents []source.Document
-	for _, f := range s.Files {
-		if f.Role == workspace.Judged {
-			documents = append(documents, f.Document)
-		}
-	}
 	files, findings := s.Definitions(workspace.Judged), s.Findings()
 	printFindings(c.Stderr, files, findings)
 	if hasErrors(findings) || strict && len(findings) > 0 {
 		printf(c.Stderr, "not pushed: %s\n", tally(findings))
 		return errFindings
 	}
-	pushed, err := c.registry().Push(ctx, documents, target)
+	pushed, err := c.registry().Push(ctx, judgedDocuments(s), target)
 	if err != nil {
 		return err
 	}

@@ -64,6 +64,17 @@ func judgedServices(s *workspace.Snapshot) []*source.Service {
 	return services
 }
 
+// judgedDocuments returns the texts that a snapshot is about.
+func judgedDocuments(s *workspace.Snapshot) []source.Document {
+	var documents []source.Document
+	for _, f := range s.Files {
+		if f.Role == workspace.Judged {
+			documents = append(documents, f.Document)
+		}
+	}
+	return documents
+}
+
 // besides returns everything else in a snapshot, with the features that each service enables, except for some names.
 func (c *CLI) besides(s *workspace.Snapshot, about ...string) ([]*source.Service, error) {
 	skip := make(map[string]bool)
@@ -113,22 +124,23 @@ func loadServices(flag string, services []*source.Service, features []string) er
 	return nil
 }
 
+// each returns what f returns for each of a list.
+func each[T, R any](list []T, f func(T) R) []R {
+	var all []R
+	for _, item := range list {
+		all = append(all, f(item))
+	}
+	return all
+}
+
 // filesOf returns the definitions and manifests of services.
 func filesOf(services []*source.Service) []*definition.File {
-	var files []*definition.File
-	for _, s := range services {
-		files = append(files, s.File)
-	}
-	return files
+	return each(services, func(s *source.Service) *definition.File { return s.File })
 }
 
 // serviceNames returns the names of services.
 func serviceNames(services []*source.Service) []string {
-	var names []string
-	for _, s := range services {
-		names = append(names, s.Name)
-	}
-	return names
+	return each(services, func(s *source.Service) string { return s.Name })
 }
 
 // reportErrors prints what is wrong in services that are used together, and returns the errors among that.

@@ -163,12 +163,9 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	return c.serveStudio(ctx, listener, page)
 }
 
-// maxUsageFile limits a usage file: ten times that of the largest service.
-const maxUsageFile = 64 << 20
-
 // readUsageFile reads what signpost usage --format json wrote.
 func readUsageFile(path string) (*usage.Usage, error) {
-	text, err := readfile.Limit(path, maxUsageFile)
+	text, err := readfile.Limit(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("read --usage: %w", err)
 	}
@@ -232,10 +229,7 @@ func studioFiles(s *workspace.Snapshot) []studio.File {
 
 // studioHint says what the page shows.
 func studioHint(args []string, project workspace.Project, s *workspace.Snapshot) string {
-	var shown []string
-	for _, arg := range args {
-		shown = append(shown, source.Shown(arg))
-	}
+	shown := each(args, source.Shown)
 	switch {
 	case len(args)+len(project.Definitions) == 0:
 		return "This is the built-in example. To see a definition of yours: signpost studio feeds.yaml"

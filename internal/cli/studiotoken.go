@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"signpost/internal/readfile"
+	"signpost/internal/source"
 )
 
 // isStudioToken matches what studioToken writes. Anything else in the file is replaced.
@@ -29,19 +30,7 @@ func studioToken() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), "studio-token-*") // which only the user can read
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(temporary.Name())
-	_, err = temporary.WriteString(rand.Text() + "\n")
-	if closed := temporary.Close(); err == nil {
-		err = closed
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
+	if err := source.WriteFile(path, []byte(rand.Text()+"\n"), 0o600); err != nil {
 		return "", err
 	}
 	return readStudioToken(path) // another studio may have been started at the same time

@@ -97,11 +97,7 @@ func (c *CLI) usage(ctx context.Context, sources []string, f usageFlags) error {
 
 // states returns the services as packages diff and usage take them.
 func states(services []*source.Service) []signpost.Service {
-	var all []signpost.Service
-	for _, s := range services {
-		all = append(all, s.State())
-	}
-	return all
+	return each(services, (*source.Service).State)
 }
 
 func versionsOf(services []*source.Service) []signpost.Version {
@@ -266,8 +262,9 @@ func (c *CLI) reportUnread(counts *usage.Usage) {
 	}
 }
 
-// maxWidth is the width of the table in characters, and maxWhat that of its last column.
-const maxWidth, maxWhat = 100, 52
+// maxWidth is the width of the table in characters, and maxWhat that of its last column. The endpoint has minWhere even
+// if numbers are so large that no log has as many lines.
+const maxWidth, maxWhat, minWhere = 100, 52, 10
 
 // minUndeclared is how often an undeclared parameter occurs to be shown on its own. What is rarer is somebody's
 // mistake.
@@ -327,7 +324,7 @@ func printUsage(w io.Writer, u *usage.Usage) {
 		}
 	}
 	widths[2] = min(widths[2], maxWhat)
-	widths[1] = min(widths[1], maxWidth-widths[0]-widths[2]-4)
+	widths[1] = min(widths[1], max(minWhere, maxWidth-widths[0]-widths[2]-4))
 	printf(w, "%s\n\n", strings.TrimSuffix(spell.Thousands(u.Requests)+" requests, "+u.Period(), ", "))
 	for _, row := range table {
 		where, what := shorten(row[1], widths[1]), shorten(row[2], widths[2])
