@@ -65,7 +65,8 @@ func Follow(args []string, opts Options) ([]Source, error) {
 		case arg == Stdin || isRevision(arg):
 			all = append(all, newOnce(arg, reader))
 		default:
-			l := &local{path: arg, match: list, manifests: opts.Manifests, rest: restTime, note: opts.Note}
+			l := newLocal(arg, opts.Note)
+			l.manifests = opts.Manifests
 			if opts.Patterns {
 				l.match = listPattern
 			}

@@ -43,6 +43,10 @@ type local struct {
 	directories []string // to watch for changes
 }
 
+func newLocal(path string, note func(string)) *local {
+	return &local{path: path, match: list, rest: restTime, note: note, files: make(map[string]localFile)}
+}
+
 // localFile is a file as it was last read.
 type localFile struct {
 	info     fs.FileInfo // nil if it could not be read again
@@ -116,6 +120,11 @@ func (l *local) Read() ([]Document, error) {
 		}
 	}
 	if len(documents) == 0 {
+		for name, f := range files {
+			if f.other { // which is told once
+				l.files[name] = f
+			}
+		}
 		return l.documents, cmp.Or(errors.Join(failures...), readError(l.path, ErrNoDefinitions))
 	}
 	l.files, l.documents = files, documents

@@ -16,9 +16,7 @@ import (
 	"signpost/internal/testkit"
 )
 
-func newLocal(path string) *local {
-	return &local{path: path, match: list, rest: restTime, note: func(string) {}}
-}
+func quiet(string) {}
 
 const otherText = "versions:\n  v2:\n    endpoints: {}\n" // as long as definitionText
 
@@ -36,7 +34,7 @@ func TestLocalChanges(t *testing.T) {
 	files := map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText}
 	dir := tree(t, files)
 	path, next := filepath.Join(dir, "b", "c.yaml"), filepath.Join(dir, "b", ".next")
-	l := newLocal(dir)
+	l := newLocal(dir, quiet)
 	check := func() {
 		t.Helper()
 		documents, err := l.Read()
@@ -77,7 +75,7 @@ func TestLocalFuture(t *testing.T) {
 	}
 	dir := tree(t, files)
 	synctest.Test(t, func(t *testing.T) { // whose clock is behind that of every file
-		l := newLocal(dir)
+		l := newLocal(dir, quiet)
 		start := time.Now()
 		if _, err := l.Read(); err != nil || time.Since(start) != restTime {
 			t.Errorf("%v after %v", err, time.Since(start))
@@ -94,7 +92,7 @@ func TestLocalOldFiles(t *testing.T) {
 	path := filepath.Join(tree(t, map[string]string{"a.yaml": definitionText}), "a.yaml")
 	old := time.Now().Add(-time.Hour)
 	testkit.OK(t, os.Chtimes(path, old, old))
-	l := newLocal(path)
+	l := newLocal(path, quiet)
 	l.Read()
 	writeUnseen(t, otherText, path)
 	if documents, err := l.Read(); string(documents[0].Text) != definitionText || err != nil {
@@ -106,7 +104,7 @@ func TestLocalOldFiles(t *testing.T) {
 // soon as it can be.
 func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "notes.yaml": "just: notes"})
-	l := newLocal(dir)
+	l := newLocal(dir, quiet)
 	if documents, err := l.Read(); err != nil || len(documents) != 2 {
 		t.Fatal(documents, err)
 	}
@@ -137,13 +135,33 @@ func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 	}
 }
 
+// TestLocalTellsOnce checks that a file that is not a definition is told once, however often a directory is read, and
+// whether there is a definition beside it or not.
+func TestLocalTellsOnce(t *testing.T) {
+	dir := tree(t, map[string]string{"other.yaml": "a: 1\n"})
+	var notes []string
+	l := newLocal(dir, func(note string) { notes = append(notes, note) })
+	for range 3 {
+		if documents, err := l.Read(); err == nil {
+			t.Errorf("a directory without a definition gives %v", documents)
+		}
+	}
+	write(t, definitionText, filepath.Join(dir, "feeds.yaml"))
+	for range 3 {
+		if documents, err := l.Read(); err != nil || len(documents) != 1 {
+			t.Errorf("%v, %v", documents, err)
+		}
+	}
+	testkit.Equal(t, "notes", notes, []string{"skipped " + filepath.Join(dir, "other.yaml") + ": not a definition"})
+}
+
 // TestLocalAtRest checks that a file is read only after it has been unchanged for a while, and that one that changes
 // continuously is an error that keeps the last contents. The clock of a bubble is behind that of every file, which always
 // looks new.
 func TestLocalAtRest(t *testing.T) {
 	path := filepath.Join(tree(t, map[string]string{"a.yaml": definitionText}), "a.yaml")
 	synctest.Test(t, func(t *testing.T) {
-		l := newLocal(path)
+		l := newLocal(path, quiet)
 		read := func(rests time.Duration, want, failure string, texts ...string) { // texts are written while the file should rest
 			t.Helper()
 			go func() {
