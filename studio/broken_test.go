@@ -76,7 +76,7 @@ func TestPageSearchRanks(t *testing.T) {
 	_, address := serveFile(t, strings.Replace(manyYAML(300), "/section0/feed0000:", "/section12/feed0000:", 1))
 	p := openTab(t, address)
 	p.waitText("#endpoint-name", "Feed 0")
-	for text, want := range map[string]string{"feed 12": "Feed 12", "feed 29": "Feed 29", "las": "Last", "12 feed": "Feed 12", "problems": "View: Problems"} {
+	for text, want := range map[string]string{"feed 12": "Feed 12", "fee 12": "Feed 12", "feed 29": "Feed 29", "las": "Last", "12 feed": "Feed 12", "problems": "View: Problems"} {
 		p.search(text)
 		p.wait(fmt.Sprintf(`document.querySelector("#palette-list li")?.firstElementChild?.textContent === %[1]s || document.querySelector("#palette-list li")?.textContent === %[1]s`, quoteJS(want)))
 		p.press(kb.Escape)

@@ -93,7 +93,6 @@ interface State {
     sources: Map<string, Source>, overlap: Map<string, Nesting> };
   route: Route;
   typed: Record<string, Typed>; // by endpoint
-  bad: Record<string, boolean>; // the fields with something that is no number, by name
   sets: ContextSet[];
   set: string; // the id of the one that is used
   sendTo: string | null; // the other server, if the tab has chosen one

@@ -82,14 +82,11 @@ function autoSend() {
   const sample = sendOf(at.source) === "sample";
   if (!sample && !state.sentTo[at.id + destination(at)] || sendOf(at.source) === "origin" && !sendTo()) return;
   const draft = currentDraft(); // otherwise the next one sends
-  if (!draft || draft.owner || draft.problems.some((p) => !p.context) || anyBad()
+  if (!draft || draft.owner || draft.problems.some((p) => !p.context)
     || (!sample && draft.problems.length)) return;
   if (state.answers[at.id]?.[0]?.sent.signature === signature(at) || state.pending?.signature === signature(at)) return;
   send({ without: sample, quiet: true });
 }
-
-/** anyBad reports whether a field has something that is no number. */
-export const anyBad = () => Object.values(state.bad).some(Boolean);
 
 // Typing
 
@@ -137,11 +134,6 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
   if (state.pending) {
     if (!quiet) return;
     state.pending.controller.abort(); // what is on its way is the response to something else
-  }
-  if (anyBad() && !quiet) {
-    change((state) => { state.attention = true; });
-    focusField(Object.keys(state.bad).find((name) => state.bad[name]) ?? "");
-    return;
   }
   const controller = new AbortController();
   const pending = { controller, id: at.id, signature: sent.signature, since: performance.now() };

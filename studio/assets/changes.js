@@ -6,7 +6,7 @@ import { chip, failureBox, viewHead } from "./parts.js";
 import { go } from "./route.js";
 import { keyOf, version } from "./select.js";
 import { after, state } from "./store.js";
-import { requests, share, usageOf, usageSpan } from "./usage.js";
+import { share, usageOf, usageSpan } from "./usage.js";
 
 const levels = /** @type {Record<string, string>} */ ({ breaking: "bad", notable: "notable", compatible: "good" });
 const maxChanges = 300;
@@ -94,8 +94,8 @@ function card(s, before, group) {
   const name = now?.name ?? old?.name;
   const order = Object.keys(levels);
   const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
-  const rows = first.endpoint && changes.some((c) => c.level !== "compatible") ? compared(old, now) : [];
-  const usage = first.endpoint ? usageOf(s, first.version, old?.key ?? now?.key ?? "") : undefined;
+  const usage = usageOf(s, first.version, old?.key ?? now?.key ?? "");
+  const rows = changes.some((c) => c.level !== "compatible") ? compared(old, now, usage) : [];
   return [
     h("div", { class: "change-head" },
       h("p", { class: "row" }, group.length > 1 ? h("strong", {}, count(group.length, "endpoint")) : name
@@ -111,7 +111,7 @@ function card(s, before, group) {
         h("div", { class: "on-before", key: `b${i}` }, row.before),
         h("div", { class: "arrow", "aria-hidden": "true", key: `a${i}` }, "→"),
         h("div", { class: "on-after", key: `n${i}` }, row.after),
-        h("div", { class: "on-who", key: `w${i}` }, row.who(usage)),
+        h("div", { class: "on-who", key: `w${i}` }, row.who),
       ])),
   ];
 }
@@ -125,27 +125,29 @@ function place(s, { version: name, endpoint: url }) {
 }
 
 // A row is one thing that editors or apps see, before and after.
-/** @typedef {{ before: Child, after: Child, who: (usage: EndpointUsage | undefined) => Child }} Row */
+/** @typedef {{ before: Child, after: Child, who: Child }} Row */
 
 /** compared returns what differs in an endpoint.
- * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @returns {Row[]} */
-function compared(old, now) {
-  if (!old || !now) return whole(old, now);
+ * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @param {EndpointUsage | undefined} usage
+ * @returns {Row[]} */
+function compared(old, now, usage) {
+  if (!old || !now) return whole(old, now, usage);
   const rows = [];
   const facts = /** @type {const} */ ([["name", "Editors see another name."],
     ["method", "Apps send another kind of request."],
     ["mime_type", "Apps expect another kind of answer."]]);
   for (const [name, who] of facts) {
     if (old[name] === now[name]) continue;
-    rows.push({ before: [name.replace("_", " "), " ", code(old[name])], after: code(now[name]),
-      who: () => h("p", {}, who) });
+    rows.push({ before: [name.replace("_", " "), " ", code(old[name])], after: code(now[name]), who: h("p", {}, who) });
   }
   for (const { was, is } of pairs(old.modifiers, now.modifiers, (m) => m.id)) {
     for (const param of pairs(was?.params ?? [], is?.params ?? [], (p) => p.key)) {
-      if (JSON.stringify(param.was) !== JSON.stringify(param.is)) rows.push(controlRow(param.was, param.is));
+      if (JSON.stringify(param.was) !== JSON.stringify(param.is)) rows.push(controlRow(param.was, param.is, usage));
     }
   }
-  if (JSON.stringify(old.context) !== JSON.stringify(now.context)) rows.push(contextRow(old.context, now.context));
+  if (JSON.stringify(old.context) !== JSON.stringify(now.context)) {
+    rows.push(contextRow(old.context, now.context, usage));
+  }
   return rows;
 }
 
@@ -158,8 +160,9 @@ function pairs(old, now, key) {
 }
 
 /** whole is an endpoint that is new, or gone.
- * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @returns {Row[]} */
-function whole(old, now) {
+ * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @param {EndpointUsage | undefined} usage
+ * @returns {Row[]} */
+function whole(old, now, usage) {
   const e = old ?? now;
   if (!e) return [];
   const form = h("div", { class: "form-of" + (old ? " gone" : " new") }, h("strong", {}, value(e.name)),
@@ -168,43 +171,46 @@ function whole(old, now) {
   const none = h("p", { class: "quiet" }, old ? "It is gone." : "It was not there.");
   return [{
     before: old ? form : none, after: old ? none : form,
-    who: (usage) => (old ? [h("p", {}, "Feeds of ", value(e.name, "strong"),
-      " are called without its keys and settings."),
-      share(usage?.requests, requests(), "went to it")] : h("p", {}, "Editors can choose it from now on.")),
+    who: old ? [h("p", {}, "Feeds of ", value(e.name, "strong"), " are called without its keys and settings."),
+      share(usage?.requests, state.usage?.requests, "went to it")] : h("p", {}, "Editors can choose it from now on."),
   }];
 }
 
 /** controlRow is a control that has changed.
- * @param {Param | undefined} was @param {Param | undefined} is @returns {Row} */
-function controlRow(was, is) {
+ * @param {Param | undefined} was @param {Param | undefined} is @param {EndpointUsage | undefined} usage
+ * @returns {Row} */
+const controlRow = (was, is, usage) => ({
+  before: was ? control(was, is) : h("p", { class: "quiet" }, "No such control."),
+  after: is ? control(is, undefined, was) : h("p", { class: "quiet" }, "No such control."),
+  who: whoOf(was, is, usage),
+});
+
+/** whoOf says who notices that a control has changed.
+ * @param {Param | undefined} was @param {Param | undefined} is @param {EndpointUsage | undefined} usage
+ * @returns {Child} */
+function whoOf(was, is, usage) {
   const label = (is ?? was)?.label || (is ?? was)?.key || "";
   const name = (/** @type {string} */ text) => h("strong", {}, value(text));
-  return {
-    before: was ? control(was, is) : h("p", { class: "quiet" }, "No such control."),
-    after: is ? control(is, undefined, was) : h("p", { class: "quiet" }, "No such control."),
-    who: (usage) => {
-      const used = usage?.params[was?.key ?? ""];
-      if (!was) return h("p", {}, "Nobody yet: editors can set ", name(label), " from now on.");
-      if (!is) {
-        return [h("p", {}, "Feeds that set ", name(label), " lose it: editors can no longer see or change it."),
-          share(used?.set, usage?.requests, "set it")];
-      }
-      const gone = was.options.filter((option) => !is.options.some((other) => other.value === option.value));
-      const added = is.options.filter((option) => !was.options.some((other) => other.value === option.value));
-      return [
-        gone.map((option) => [h("p", {}, "Feeds saved with ", name(`${label}: ${option.label || option.value}`),
-          " keep asking for it; the service must still answer."),
-          share(used?.options?.[option.value], usage?.requests, "set it")]),
-        added.map((option) => h("p", {}, "Editors can choose ", name(option.label || option.value), ".")),
-        was.default !== is.default && [h("p", {}, "New feeds start with ", name(is.default ?? "nothing"),
-          " instead of ",
-          name(was.default ?? "nothing"), ". Saved values stay."),
-        usage && share(usage.requests - (used?.set ?? 0), usage.requests, "leave it as it is")],
-        was.control !== is.control && h("p", {}, "Saved values may not fit the new control."),
-        (was.label !== is.label || was.placeholder !== is.placeholder) && h("p", {}, "Editors see other words."),
-      ];
-    },
-  };
+  if (!was) return h("p", {}, "Nobody yet: editors can set ", name(label), " from now on.");
+  const used = usage?.params[was.key];
+  if (!is) {
+    return [h("p", {}, "Feeds that set ", name(label), " lose it: editors can no longer see or change it."),
+      share(used?.set, usage?.requests, "set it")];
+  }
+  const gone = was.options.filter((option) => !is.options.some((other) => other.value === option.value));
+  const added = is.options.filter((option) => !was.options.some((other) => other.value === option.value));
+  return [
+    gone.map((option) => [h("p", {}, "Feeds saved with ", name(`${label}: ${option.label || option.value}`),
+      " keep asking for it; the service must still answer."),
+      share(used?.options?.[option.value], usage?.requests, "set it")]),
+    added.map((option) => h("p", {}, "Editors can choose ", name(option.label || option.value), ".")),
+    was.default !== is.default && [
+      h("p", {}, "New feeds start with ", name(is.default ?? "nothing"), " instead of ", name(was.default ?? "nothing"),
+        ". Saved values stay."),
+      usage && share(usage.requests - (used?.set ?? 0), usage.requests, "leave it as it is")],
+    was.control !== is.control && h("p", {}, "Saved values may not fit the new control."),
+    (was.label !== is.label || was.placeholder !== is.placeholder) && h("p", {}, "Editors see other words."),
+  ];
 }
 
 /** control draws a control, not to be used.
@@ -225,8 +231,9 @@ function control(param, next, last) {
         : h("span", { class: "quiet" }, value(param.placeholder || param.control))));
 }
 
-/** contextRow is what the app adds. @param {ContextField[]} was @param {ContextField[]} is @returns {Row} */
-function contextRow(was, is) {
+/** contextRow is what the app adds.
+ * @param {ContextField[]} was @param {ContextField[]} is @param {EndpointUsage | undefined} usage @returns {Row} */
+function contextRow(was, is, usage) {
   const row = (/** @type {ContextField[]} */ items, /** @type {ContextField[]} */ others,
     /** @type {string} */ kind) => {
     const differs = (/** @type {ContextField} */ item) =>
@@ -237,7 +244,7 @@ function contextRow(was, is) {
   };
   return {
     before: row(was, is, "lost"), after: row(is, was, "arrived"),
-    who: (usage) => pairs(was, is, (item) => item.key).map(({ was: old, is: now }) => {
+    who: pairs(was, is, (item) => item.key).map(({ was: old, is: now }) => {
       const key = (now ?? old)?.key ?? "";
       const used = usage?.keys[key];
       const lacking = used && used.missing + used.undefined;

@@ -54,10 +54,8 @@ function contextPart(at) {
 /** @param {Current} at @param {Param[]} params @returns {Child} */
 function resetAll(at, params) {
   const changed = params.filter((param) => valueOf(param, typedFor(at)) !== defaultOf(param)).length;
-  return changed > 1 && linkButton(() => {
-    change((state) => { state.bad = {}; });
-    for (const param of params) type("modifiers", param.key, undefined);
-  }, "reset all");
+  const reset = () => params.forEach((param) => type("modifiers", param.key, undefined));
+  return changed > 1 && linkButton(reset, "reset all");
 }
 
 /** details are what editors do not need. @param {Current} at @returns {Child} */
@@ -127,7 +125,6 @@ const foundAt = ({ source: s, endpoint: e }, field) => s.findings.filter((f) => 
 
 /** messageOf says what is wrong with a field, once that is worth saying. @param {string} name */
 function messageOf(name) {
-  if (state.bad[name]) return "This is not a number.";
   const problem = currentDraft()?.problems.find((p) => p.field === name);
   if (!problem) return "";
   const empty = name.startsWith("param:") || problem.context;
@@ -185,9 +182,7 @@ function paramRow(at, param, modifier) {
   const id = "modifier-" + param.key;
   const now = valueOf(param, typedFor(at));
   const preset = defaultOf(param);
-  const changed = now !== preset || state.bad[name];
   const reset = () => {
-    change((state) => { delete state.bad[name]; });
     type("modifiers", param.key, undefined);
     const input = document.getElementById(id) ?? document.querySelector(`#${CSS.escape(id)}-group input`);
     /** @type {HTMLElement | null} */ (input)?.focus();
@@ -197,7 +192,7 @@ function paramRow(at, param, modifier) {
     about: [modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated)),
       small(usageOf(at.source, at.version.name, at.endpoint.key)?.params[param.key]?.set, requestsOf(at), "set it")],
     control: [control(param, now, name, id), optionShares(at, param)],
-    below: changed && h("p", { class: "back-to" }, button({
+    below: now !== preset && h("p", { class: "back-to" }, button({
       class: "link", onclick: reset,
       "aria-label": plain(`${preset === "" ? "Clear" : "Reset"} ${param.label || param.key}`),
     }, preset === "" ? "clear" : ["back to ", value(shown(param, preset))])),
@@ -221,6 +216,9 @@ function shown(param, text) {
   return param.options.find((option) => option.value === text)?.label || text;
 }
 
+// What the value of a control is while its field has something that is no number, which browsers do not tell.
+const noNumber = "text";
+
 /** @param {Param} param @param {string} now @param {string} name @param {string} id */
 function control(param, now, name, id) {
   const set = (/** @type {string} */ text) => type("modifiers", param.key, text);
@@ -240,13 +238,8 @@ function control(param, now, name, id) {
     case "number":
       return h("input", {
         id, type: "number", step: "any", autocomplete: "off", placeholder: plain(param.placeholder),
-        value: state.bad[name] ? typing : now,
-        ...described(name, id),
-        oninput: (event) => {
-          const bad = event.target.validity.badInput;
-          if (Boolean(state.bad[name]) !== bad) change((state) => { state.bad[name] = bad; });
-          if (!bad) set(event.target.value);
-        },
+        value: now === noNumber ? typing : now, ...described(name, id),
+        oninput: (event) => set(event.target.validity.badInput ? noNumber : event.target.value),
       });
     default:
       return h("input", { ...plainText, id, placeholder: plain(param.placeholder), value: now, ...described(name, id),

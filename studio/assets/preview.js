@@ -1,6 +1,6 @@
 // The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
 
-import { anyBad, cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin,
+import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin,
   start } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, code, count, h, plain, value } from "./dom.js";
@@ -111,7 +111,7 @@ export function leaveMenu(event) {
 
 /** copyMenu copies the request in the syntax of a tool. */
 function copyMenu() {
-  const snippets = (!anyBad() && currentDraft()?.snippets) || [];
+  const snippets = currentDraft()?.snippets ?? [];
   const gaps = (state.draft?.problems.length ?? 0) > 0;
   return h("details", {
     class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy), ontoggle: toggled("copy"),

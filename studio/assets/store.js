@@ -20,7 +20,6 @@ const mutable = {
   },
   route: { view: "preview", ...routeTexts, features: {}, feeds: [] },
   typed: {},
-  bad: {},
   // The signed-in viewer has a sample value for every key of sample data.
   sets: [{ id: "1", name: "signed-in viewer", values: {} }, { id: "2", name: "anonymous viewer", values: {} }],
   set: "1",

@@ -24,10 +24,8 @@ function tidy(state) {
   if (at && lacksKey(at)) state.open.context ??= true;
   if (at) rememberName(at);
   if ((at?.id ?? "") === fieldsOf) return;
-  // What was said about the fields of another endpoint is dropped: when that one is shown again, they are new.
   fieldsOf = at?.id ?? "";
-  state.bad = {};
-  state.attention = false;
+  state.attention = false; // which was about the fields of another endpoint
 }
 
 function render() {

@@ -14,6 +14,7 @@ let fetching = null;
 export function connect() {
   const text = document.getElementById("state")?.textContent;
   if (text && deployment() === "") apply(JSON.parse(text), "");
+  else refresh();
   let lost = 0;
   follow((message) => {
     clearTimeout(lost);
@@ -24,7 +25,6 @@ export function connect() {
   }, () => {
     lost ||= window.setTimeout(() => change((state) => { state.connection = "lost"; }), 1500);
   });
-  refresh();
 }
 
 /** refresh gets the state of the server, until there is nothing newer. */
@@ -38,8 +38,7 @@ async function load() {
     do {
       const wish = deployment();
       const { instance, rev, deployment: has } = state.server;
-      await apply(await call(has === wish && instance ? `/api/state?instance=${instance}&since=${rev}` : "/api/state"),
-        wish);
+      apply(await call(has === wish && instance ? `/api/state?instance=${instance}&since=${rev}` : "/api/state"), wish);
     } while ((wanted.instance === state.server.instance && wanted.rev > state.server.rev)
       || deployment() !== state.server.deployment);
   } catch (refused) {
@@ -53,17 +52,17 @@ async function load() {
       window.setTimeout(refresh, 0);
       return;
     }
+    const locked = refused.failure.status === 401; // it was started with another token
     change((state) => {
       state.connection = "lost";
-      state.failures.locked = refused.failure.status === 401 ? refused.failure
-        : null; // it was started with another token
+      state.failures.locked = locked ? refused.failure : null;
     });
     window.setTimeout(refresh, 2000);
   }
 }
 
 /** apply takes over what the server has. @param {any} now @param {string} wish the deployment that it is for */
-async function apply(now, wish) {
+function apply(now, wish) {
   const { server } = state;
   if (server.build !== "" && server.build !== now.build) {
     location.reload(); // the page is older than its server

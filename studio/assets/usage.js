@@ -8,9 +8,6 @@ import { state } from "./store.js";
 export const usageOf = (s, version, key) => state.usage?.endpoints.find((e) =>
   e.url === key && (e.version === version || version === "") && (e.service === s.base_path || s.kind === "address"));
 
-/** requests returns how many requests were counted. */
-export const requests = () => state.usage?.requests;
-
 /** @param {number} n */
 export const number = (n) => n.toLocaleString("en-US");
 
