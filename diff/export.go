@@ -104,7 +104,7 @@ func (d *differ) exportOn(host string, studio []signpost.Endpoint, services []si
 			continue
 		}
 		if at == nil {
-			version := versionIn(&signpost.Version{Manifest: signpost.Manifest{Endpoints: []signpost.Endpoint{e}}})
+			version := versionIn(signpost.Version{Manifest: signpost.Manifest{Endpoints: []signpost.Endpoint{e}}})
 			if gone[version] == nil {
 				gone[version] = add("", "", version)
 			}

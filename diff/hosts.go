@@ -28,7 +28,7 @@ type hostNames struct {
 // declare takes the hosts of a slot into account.
 func (h *hostNames) declare(at *slot) {
 	if len(at.declared) == 0 {
-		h.open = h.open || hasHost(at.old) || hasHost(at.new)
+		h.open = h.open || hasHost(at.states()...)
 	}
 	for _, entry := range at.declared {
 		name := strings.TrimPrefix(entry, ".")
@@ -57,13 +57,6 @@ func (h *hostNames) of(hosts signpost.Hosts) []string {
 		names = append(names, h.only)
 	}
 	return names
-}
-
-// hasHost reports whether {{host}} is in a URL of a version.
-func hasHost(v *signpost.Version) bool {
-	return v != nil && slices.ContainsFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool {
-		return signpost.CutURL(e.URL).HasHostPlaceholder()
-	})
 }
 
 // covers reports whether all that an entry of a list of hosts covers is on hosts, too.

@@ -3,6 +3,7 @@ package diff
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -30,9 +31,54 @@ const (
 
 func (e *UndecidedError) Error() string { return e.reason }
 
-// isRendered reports whether {{host}} is in none of the URLs of a service.
-func isRendered(s *signpost.Service) bool {
-	return !slices.ContainsFunc(s.Versions, func(v signpost.Version) bool { return hasHost(&v) })
+// endpointsOf returns the endpoints of versions, with their URLs.
+func endpointsOf(versions ...signpost.Version) iter.Seq2[signpost.URL, *signpost.Endpoint] {
+	return func(yield func(signpost.URL, *signpost.Endpoint) bool) {
+		for _, v := range versions {
+			for i := range v.Manifest.Endpoints {
+				e := &v.Manifest.Endpoints[i]
+				if !yield(signpost.CutURL(e.URL), e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// urlSet has the URLs of versions.
+type urlSet struct {
+	hosts  map[string]bool
+	byRest map[string][]signpost.URL // by what follows the authority
+}
+
+func urlsOf(versions ...signpost.Version) urlSet {
+	s := urlSet{make(map[string]bool), make(map[string][]signpost.URL)}
+	for u := range endpointsOf(versions...) {
+		s.hosts[strings.ToLower(u.Hostname())] = true
+		s.byRest[u.Rest()] = append(s.byRest[u.Rest()], u)
+	}
+	return s
+}
+
+// common returns how many URLs of versions are in the set, if they are rendered for a host. Empty means as written.
+func (s urlSet) common(host string, versions ...signpost.Version) int {
+	n := 0
+	for u := range endpointsOf(versions...) {
+		if slices.ContainsFunc(s.byRest[u.Rest()], u.Resolve(cmp.Or(host, signpost.HostPlaceholder)).Equal) {
+			n++
+		}
+	}
+	return n
+}
+
+// hasHost reports whether {{host}} is in a URL of versions.
+func hasHost(versions ...signpost.Version) bool {
+	for u := range endpointsOf(versions...) {
+		if u.HasHostPlaceholder() {
+			return true
+		}
+	}
+	return false
 }
 
 // mixed returns the manifest if one side is a manifest and the other side is not, and the services of the other side. A
@@ -43,7 +89,7 @@ func mixed(olds, news []signpost.Service) (manifest *signpost.Service, others []
 	}
 	old, new := single(olds), single(news)
 	if old && new {
-		old, new = isRendered(&olds[0]), isRendered(&news[0])
+		old, new = !hasHost(olds[0].Versions...), !hasHost(news[0].Versions...)
 	}
 	switch {
 	case old && !new:
@@ -62,35 +108,30 @@ func (d *differ) planManifest(p *plan, manifest *signpost.Service, services []si
 	if err != nil {
 		return err
 	}
-	c := &comparison{name: p.name(of), pair: pair[signpost.Service]{of, manifest}}
+	c := newComparison(p.name(of), of, manifest)
 	if isOld {
-		c.pair = pair[signpost.Service]{manifest, of}
+		c = newComparison(p.name(of), manifest, of)
 	}
-	c.pairVersions()
 	isThis := func(at *slot) bool { return at.old != nil && at.new != nil }
 	found := slices.ContainsFunc(c.slots, isThis) // else other versions are reported as such
 	for _, at := range c.slots {
 		at.besides = found && !isThis(at)
-		if at.besides && !isOld {
-			at.new = at.old
-		}
 		if p.host != "" {
 			at.hosts = []string{p.host}
 		}
 	}
 	for i := range services {
-		s := &services[i]
-		if s == of {
-			continue
-		}
-		for j := range s.Versions {
-			v := &s.Versions[j]
-			at := &slot{service: p.name(s), version: v.Name, besides: true, declared: s.Hosts}
-			at.new = v
-			if !isOld {
-				at.old = v
+		if s := &services[i]; s != of {
+			for _, at := range newComparison(p.name(s), nil, s).slots {
+				at.besides = true
+				c.slots = append(c.slots, at)
 			}
-			c.slots = append(c.slots, at)
+		}
+	}
+	for _, at := range c.slots {
+		if at.besides && !isOld {
+			at.old = cmp.Or(at.old, at.new)
+			at.new = at.old
 		}
 	}
 	p.comparisons = []*comparison{c}
@@ -100,7 +141,7 @@ func (d *differ) planManifest(p *plan, manifest *signpost.Service, services []si
 
 // noteManifest says what a manifest is compared with.
 func (d *differ) noteManifest(p *plan, manifest, of *signpost.Service, several, found bool) {
-	if len(manifest.Versions) == 0 || len(of.Versions) == 0 {
+	if len(of.Versions) == 0 {
 		return
 	}
 	name, other := manifest.Versions[0].Source, of.Versions[0].Source
@@ -130,7 +171,7 @@ func (d *differ) locate(p *plan, manifest *signpost.Service, services []signpost
 			break
 		}
 		host, err := d.hostOf(manifest, s)
-		if manifest.BasePath == "" && err == nil && common(manifest, s.Versions, host) > 0 {
+		if manifest.BasePath == "" && err == nil && urlsOf(manifest.Versions...).common(host, s.Versions...) > 0 {
 			fits = append(fits, s)
 		}
 	}
@@ -141,34 +182,25 @@ func (d *differ) locate(p *plan, manifest *signpost.Service, services []signpost
 	default:
 		return nil, &UndecidedError{UndecidedService, "nothing tells which service the manifest is of"}
 	}
+	of := fits[0]
 	var err error
-	if p.host, err = d.hostOf(manifest, fits[0]); err != nil {
-		return nil, err
+	p.host, err = d.hostOf(manifest, of)
+	if err == nil && len(manifest.Versions) == 1 && manifest.Versions[0].Name == "" && len(of.Versions) > 0 {
+		manifest.Versions[0].Name, err = versionOf(manifest.Versions[0], of.Versions, p.host)
 	}
-	if len(manifest.Versions) == 1 && manifest.Versions[0].Name == "" && len(fits[0].Versions) > 0 {
-		name, decided := versionOf(manifest, fits[0], p.host)
-		if !decided {
-			return nil, &UndecidedError{UndecidedVersion, "nothing tells which version the manifest is of"}
-		}
-		manifest.Versions[0].Name = name
-	}
-	return fits[0], nil
+	return of, err
 }
 
-// versionOf returns the version of a service that a manifest is of: the one with the most URLs of it or, if none has
-// any, the one that its own URLs name. It returns false if neither decides.
-func versionOf(manifest, of *signpost.Service, host string) (name string, decided bool) {
-	own := *manifest // partners' URLs can be in every version
-	own.Versions = []signpost.Version{{}}
-	for _, e := range manifest.Versions[0].Manifest.Endpoints {
-		if host == "" || strings.Contains(hostname(e.URL), host) {
-			own.Versions[0].Manifest.Endpoints = append(own.Versions[0].Manifest.Endpoints, e)
-		}
-	}
+// versionOf returns which of the given versions a manifest is of: the one with the most URLs of it or, if none has any,
+// the one that its own URLs name.
+func versionOf(manifest signpost.Version, versions []signpost.Version, host string) (string, error) {
+	isPartners := func(e signpost.Endpoint) bool { return !strings.Contains(hostname(e.URL), host) } // in any version
+	manifest.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(manifest.Manifest.Endpoints), isPartners)
+	own := urlsOf(manifest)
 	var best []string
 	most := 1
-	for i, v := range of.Versions {
-		n := common(&own, of.Versions[i:i+1], host)
+	for _, v := range versions {
+		n := own.common(host, v)
 		if n > most {
 			best, most = nil, n
 		}
@@ -176,100 +208,66 @@ func versionOf(manifest, of *signpost.Service, host string) (name string, decide
 			best = append(best, v.Name)
 		}
 	}
-	named := versionsNamed(&own.Versions[0])
-	switch {
+	switch named := versionsNamed(manifest); {
 	case len(best) == 1:
-		return best[0], true
-	case len(best) == 0 && len(named) == 1 && of.Versions[0].Name != "":
-		return versionIn(&own.Versions[0]), true
-	case len(of.Versions) == 1:
-		return of.Versions[0].Name, true
+		return best[0], nil
+	case len(best) == 0 && len(named) == 1 && versions[0].Name != "":
+		return versionIn(manifest), nil
+	case len(versions) == 1:
+		return versions[0].Name, nil
 	}
-	return "", false
+	return "", &UndecidedError{UndecidedVersion, "nothing tells which version the manifest is of"}
 }
 
 // hostOf returns the host for which a manifest of a service was rendered: the one that was given, or the host of its
 // address, or the declared one that occurs in it, or the only one for which URLs of the service become URLs of the
 // manifest. It is empty if it makes no difference.
 func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
-	served := make(map[string]bool) // hosts of the manifest
-	rest := make(map[string][]signpost.URL)
-	for _, v := range manifest.Versions {
-		for _, e := range v.Manifest.Endpoints {
-			u := signpost.CutURL(e.URL)
-			served[strings.ToLower(u.Hostname())] = true
-			rest[u.Rest()] = append(rest[u.Rest()], u)
-		}
-	}
-	if d.Host != "" || !isRendered(manifest) {
+	served := urlsOf(manifest.Versions...)
+	declared := slices.DeleteFunc(of.Hosts.Exact(), func(name string) bool { return !served.hosts[name] })
+	switch {
+	case d.Host != "" || hasHost(manifest.Versions...):
 		return d.Host, nil
-	}
-	if manifest.Host != "" && (served[manifest.Host] || of.Hosts.Has(manifest.Host)) {
+	case manifest.Host != "" && (served.hosts[manifest.Host] || of.Hosts.Has(manifest.Host)):
 		return manifest.Host, nil
-	}
-	declared := slices.DeleteFunc(of.Hosts.Exact(), func(name string) bool { return !served[name] })
-	if len(declared) == 1 {
+	case len(declared) == 1:
 		return declared[0], nil
 	}
-	var possible []string
-	open := false
-	for _, v := range of.Versions {
-		for _, e := range v.Manifest.Endpoints {
-			u := signpost.CutURL(e.URL)
-			open = open || u.HasHostPlaceholder()
-			for _, candidate := range rest[u.Rest()] {
-				if name := u.HostFor(candidate); u.HasHostPlaceholder() && name != "" && !slices.Contains(possible, name) {
-					possible = append(possible, name)
-				}
+	possible := make(map[string]bool)
+	for u := range endpointsOf(of.Versions...) {
+		for _, candidate := range served.byRest[u.Rest()] {
+			if name := u.HostFor(candidate); u.HasHostPlaceholder() && name != "" {
+				possible[name] = true
 			}
 		}
 	}
 	switch {
 	case len(possible) == 1:
-		return possible[0], nil
-	case manifest.Host != "" || !open || len(served) == 0:
+		return slices.Collect(maps.Keys(possible))[0], nil
+	case manifest.Host != "" || !hasHost(of.Versions...) || len(served.hosts) == 0:
 		return manifest.Host, nil
 	}
 	return "", &UndecidedError{UndecidedHost, "nothing tells for which host the manifest was rendered"}
 }
 
-// common returns how many URLs of versions, rendered for a host, a manifest has.
-func common(manifest *signpost.Service, versions []signpost.Version, host string) int {
-	known := make(map[string]bool)
-	for _, v := range manifest.Versions {
-		for _, e := range v.Manifest.Endpoints {
-			known[canonical(e.URL)] = true
-		}
-	}
-	n := 0
-	for _, v := range versions {
-		for _, e := range v.Manifest.Endpoints {
-			if known[canonical(fill(e.URL, cmp.Or(host, signpost.HostPlaceholder)))] {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // joinManifests makes two manifests comparable. If nothing is left on a host of old, and one new host has some of its
 // paths, that is one change, and what is on the new host is compared as if it were on the old one.
 func joinManifests(old, new *signpost.Service) (moves [][2]string) {
-	was, is := pathsByHost(old), pathsByHost(new)
-	from := make(map[string][]string) // old hosts, by the new one
-	for host, paths := range was {
-		if is[host] != nil {
-			continue
-		}
-		var candidates []string
-		for other, others := range is {
-			shared := func(path string) bool { return others[path] }
-			if was[other] == nil && slices.ContainsFunc(slices.Collect(maps.Keys(paths)), shared) {
-				candidates = append(candidates, other)
+	was, is := urlsOf(old.Versions...), urlsOf(new.Versions...)
+	candidates := make(map[string][]string) // new hosts, by the old one
+	for u := range endpointsOf(old.Versions...) {
+		gone := strings.ToLower(u.Hostname())
+		for _, other := range is.byRest[u.Rest()] {
+			came := strings.ToLower(other.Hostname())
+			if !is.hosts[gone] && !was.hosts[came] && !slices.Contains(candidates[gone], came) {
+				candidates[gone] = append(candidates[gone], came)
 			}
 		}
-		if len(candidates) == 1 {
-			from[candidates[0]] = append(from[candidates[0]], host)
+	}
+	from := make(map[string][]string) // old hosts, by the new one
+	for gone, came := range candidates {
+		if len(came) == 1 {
+			from[came[0]] = append(from[came[0]], gone)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
@@ -277,46 +275,23 @@ func joinManifests(old, new *signpost.Service) (moves [][2]string) {
 			moves = append(moves, [2]string{hosts[0], name})
 		}
 	}
-	new.Versions = slices.Clone(new.Versions)
-	for i, v := range new.Versions {
-		endpoints := slices.Clone(v.Manifest.Endpoints)
-		for j, e := range endpoints {
-			u := signpost.CutURL(e.URL)
-			for _, move := range moves {
-				if strings.EqualFold(u.Hostname(), move[1]) {
-					endpoints[j].URL = u.WithAuthority(strings.Replace(u.Authority(), u.Hostname(), move[0], 1)).String()
-				}
+	for u, e := range endpointsOf(new.Versions...) {
+		for _, move := range moves {
+			if strings.EqualFold(u.Hostname(), move[1]) {
+				e.URL = u.WithAuthority(strings.Replace(u.Authority(), u.Hostname(), move[0], 1)).String()
 			}
 		}
-		new.Versions[i].Manifest.Endpoints = endpoints
 	}
 	if len(old.Versions) == 1 && len(new.Versions) == 1 { // a file does not tell its version
-		old.Versions = slices.Clone(old.Versions)
 		was, is := &old.Versions[0].Name, &new.Versions[0].Name
 		*was, *is = cmp.Or(*was, *is), cmp.Or(*is, *was)
 	}
 	return moves
 }
 
-// pathsByHost returns what follows the authority in the URLs of a manifest, by host.
-func pathsByHost(s *signpost.Service) map[string]map[string]bool {
-	all := make(map[string]map[string]bool)
-	for _, v := range s.Versions {
-		for _, e := range v.Manifest.Endpoints {
-			u := signpost.CutURL(e.URL)
-			name := strings.ToLower(u.Hostname())
-			if all[name] == nil {
-				all[name] = make(map[string]bool)
-			}
-			all[name][u.Rest()] = true
-		}
-	}
-	return all
-}
-
 // versionIn returns the version that is named most often in the URLs of states, or v1. A manifest file does not name
 // its version, but a change has the same fingerprint there.
-func versionIn(states ...*signpost.Version) string {
+func versionIn(states ...signpost.Version) string {
 	counts := versionsNamed(states...)
 	best := "v1"
 	for version, n := range counts {
@@ -328,16 +303,11 @@ func versionIn(states ...*signpost.Version) string {
 }
 
 // versionsNamed counts the URLs of states by the first version in their path.
-func versionsNamed(states ...*signpost.Version) map[string]int {
+func versionsNamed(states ...signpost.Version) map[string]int {
 	counts := make(map[string]int)
-	for _, v := range states {
-		if v == nil {
-			continue
-		}
-		for _, e := range v.Manifest.Endpoints {
-			if name := routes.VersionIn(signpost.CutURL(e.URL)); name != "" {
-				counts[name]++
-			}
+	for u := range endpointsOf(states...) {
+		if name := routes.VersionIn(u); name != "" {
+			counts[name]++
 		}
 	}
 	return counts

@@ -49,9 +49,7 @@ func (p *plan) pairServices(olds, news []signpost.Service) {
 	}
 	pairs, _ := pairUp(olds, news, p.name)
 	for _, s := range pairUnknown(pairs, p.name) {
-		c := &comparison{name: p.name(cmp.Or(s.new, s.old)), pair: s}
-		c.pairVersions()
-		p.comparisons = append(p.comparisons, c)
+		p.comparisons = append(p.comparisons, newComparison(p.name(cmp.Or(s.new, s.old)), s.old, s.new))
 	}
 }
 
@@ -68,7 +66,7 @@ func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) st
 		pairs[i].old = nil
 		var fits []*pair[signpost.Service]
 		for j, other := range pairs {
-			if other.old == nil && other.new != nil && common(p.old, other.new.Versions, signpost.HostPlaceholder) > 0 {
+			if other.old == nil && other.new != nil && urlsOf(p.old.Versions...).common("", other.new.Versions...) > 0 {
 				fits = append(fits, &pairs[j])
 			}
 		}
@@ -79,13 +77,15 @@ func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) st
 	return slices.DeleteFunc(pairs, func(p pair[signpost.Service]) bool { return p.old == nil && p.new == nil })
 }
 
-// pairVersions adds a slot for each version.
-func (c *comparison) pairVersions() {
-	was, is := cmp.Or(c.old, &signpost.Service{}), cmp.Or(c.new, &signpost.Service{})
+// newComparison compares each version of a service.
+func newComparison(name string, old, new *signpost.Service) *comparison {
+	c := &comparison{name: name, pair: pair[signpost.Service]{old, new}}
+	was, is := cmp.Or(old, &signpost.Service{}), cmp.Or(new, &signpost.Service{})
 	versions, _ := pairUp(was.Versions, is.Versions, func(v *signpost.Version) string { return v.Name })
 	for _, v := range versions {
-		c.slots = append(c.slots, &slot{service: c.name, version: cmp.Or(v.old, v.new).Name, pair: v, declared: c.declared()})
+		c.slots = append(c.slots, &slot{service: name, version: cmp.Or(v.old, v.new).Name, pair: v, declared: c.declared()})
 	}
+	return c
 }
 
 // register adds slots to the states that they have.
@@ -129,6 +129,17 @@ func asServed(versions []signpost.Version) []signpost.Version {
 	return versions
 }
 
+// states returns the states of a version that exist.
+func (at *slot) states() []signpost.Version {
+	var states []signpost.Version
+	for _, v := range []*signpost.Version{at.old, at.new} {
+		if v != nil {
+			states = append(states, *v)
+		}
+	}
+	return states
+}
+
 func oldState(s *slot) *signpost.Version { return s.old }
 func newState(s *slot) *signpost.Version { return s.new }
 
@@ -157,7 +168,7 @@ func (d *differ) registerBesides(p *plan) {
 			at.hosts = names.of(at.declared)
 		}
 		if at.known == "" {
-			at.known = cmp.Or(at.version, versionIn(at.old, at.new))
+			at.known = cmp.Or(at.version, versionIn(at.states()...))
 		}
 	}
 	for _, c := range p.comparisons {
