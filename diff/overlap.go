@@ -70,6 +70,23 @@ func newRegistration(slots []*slot, state func(*slot) *signpost.Version, on func
 	return r
 }
 
+// guests returns which slots are on the stand-in together with two others: those that declare no hosts, and the service
+// of one of the two. Services that declare hosts meet on those.
+func guests(a, b *slot) func(*slot) bool {
+	guest := a
+	if len(a.declared) == 0 {
+		guest = b
+	}
+	return func(s *slot) bool {
+		return len(s.declared) == 0 || s.source == guest.source && s.service == guest.service
+	}
+}
+
+// only returns which endpoints are those of some slots.
+func (r *registration) only(takesPart func(*slot) bool) func(number int) bool {
+	return func(number int) bool { return takesPart(r.owners[number].slot) }
+}
+
 // maxHandovers is the largest number of endpoints that a change names or counts. Nobody reads more.
 const maxHandovers = 100
 
@@ -96,7 +113,14 @@ func (d *differ) handovers(at *slot, to *signpost.Endpoint) []handover {
 	}
 	isHarmed := func(from int) bool { return len(harm(from)) > 0 }
 	var all, some []handover
-	for from, feed := range before.index.Takeovers(after.index, number, isHarmed) {
+	var contest func(int) (_, _ func(int) bool)
+	if strings.Contains(to.URL, standIn) {
+		contest = func(from int) (_, _ func(int) bool) {
+			takesPart := guests(at, before.owners[from].slot)
+			return before.only(takesPart), after.only(takesPart)
+		}
+	}
+	for from, feed := range before.index.Takeovers(after.index, number, isHarmed, contest) {
 		h := handover{before.owners[from], before.endpoints[from], feed, harm(from)}
 		if feed.All {
 			all = append(all, h)

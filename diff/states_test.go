@@ -10,18 +10,18 @@ import (
 	"signpost/internal/testkit"
 )
 
-// stateCase reads an input of testdata/states.golden: the old and the new state of a service and, after "beside", what else is
+// stateCase reads an input of testdata/states.golden: the old and the new state of a service and, after each "beside", what else is
 // registered. A state is a list of versions, as in changes.golden. Before them may stand "on" and the hosts that the
 // definition declares, or "manifest" and the host of its address, if it was fetched.
 func stateCase(input string) (old, new signpost.Service, options diff.Options) {
-	input, beside, _ := strings.Cut(input, " beside ")
-	before, after, _ := strings.Cut(input, " => ")
-	if beside != "" {
+	parts := strings.Split(input, " beside ")
+	before, after, _ := strings.Cut(parts[0], " => ")
+	for i, beside := range parts[1:] {
 		s := state(beside)
-		for i := range s.Versions {
-			s.Versions[i].Hosts, s.Versions[i].Source = s.Hosts, "other.yaml"
+		for j := range s.Versions {
+			s.Versions[j].Hosts, s.Versions[j].Source = s.Hosts, []string{"other.yaml", "third.yaml"}[i]
 		}
-		options.Registered = s.Versions
+		options.Registered = append(options.Registered, s.Versions...)
 	}
 	before, options.Export = strings.CutPrefix(before, "export ")
 	old, new = state(before), state(after)

@@ -227,15 +227,15 @@ func TestTakeovers(t *testing.T) {
 	after := match.NewIndex(signpost.Version{Manifest: endpoints(append(urls, "https://a.example/feeds/{{id}}")...)})
 	taken := func(matters func(int) bool) string {
 		var all []string
-		for from, feed := range before.Takeovers(after, len(urls), matters) {
+		for from, feed := range before.Takeovers(after, len(urls), matters, nil) {
 			all = append(all, fmt.Sprint(from, " ", feed))
 		}
 		return strings.Join(all, ", ")
 	}
-	const top, general = "1 {https://a.example/feeds/top  false}", "0 {https://a.example/feeds/…  true}"
+	const top, general = "1 {https://a.example/feeds/top false}", "0 {https://a.example/feeds/… true}"
 	testkit.Equal(t, "taken over", taken(func(int) bool { return true }), top+", "+general)
 	testkit.Equal(t, "taken over from those that matter", taken(func(from int) bool { return from == 0 }), general)
-	for from := range before.Takeovers(after, len(urls), func(int) bool { return true }) {
+	for from := range before.Takeovers(after, len(urls), func(int) bool { return true }, nil) {
 		if from != 1 {
 			t.Error("the search goes on")
 		}

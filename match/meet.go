@@ -8,36 +8,44 @@ import (
 
 // Feed is an example of the feeds that one endpoint takes from another.
 type Feed struct {
-	URL  string // with an ellipsis for every value that does not matter
-	Host string // what {{host}} stands for; empty if both URLs have the same origin as written
-	All  bool   // it stands for every feed of the endpoint that takes it
+	URL string // with an ellipsis for every value that does not matter
+	All bool   // it stands for every feed of the endpoint that takes it
 }
 
 // Takeovers returns the endpoints of x that answer for feeds for which, in after, the endpoint with the given number
-// answers, and an example of these feeds. An endpoint's number is its position among the endpoints of all versions.
-// Only endpoints that matter returns true for are considered.
-func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool) iter.Seq2[int, Feed] {
+// answers, and an example of these feeds. The URLs of both are rendered, and an endpoint's number is its position among
+// the endpoints of all versions. Only endpoints that matter returns true for are considered. If contest is not nil, it
+// returns who else takes part before and after if one of them does.
+func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool,
+	contest func(from int) (before, after func(number int) bool)) iter.Seq2[int, Feed] {
 	return func(yield func(int, Feed) bool) {
 		to := after.endpoints[number]
-		seen := make(map[int]bool)
-		for _, at := range to.spots {
-			s := x.sites[at.url.String()]
-			if s == nil || s.isOpen() && after.isDeclared(number) {
-				continue
+		at := to.spots[0]
+		s := x.sites[at.url.String()]
+		if s == nil {
+			return
+		}
+		ends := func(n *node) []int {
+			if contest == nil {
+				return n.ends[:1]
 			}
-			wants := func(n *node) bool { return !seen[n.ends[0]] && matters(n.ends[0]) }
-			for n, feeds := range s.meetings(to, wants, wants) {
-				from := n.ends[0]
+			return n.ends
+		}
+		wants := func(n *node) bool { return slices.ContainsFunc(ends(n), matters) }
+		for n, feeds := range s.meetings(to, wants, wants) {
+			for _, from := range ends(n) {
+				if !matters(from) {
+					continue
+				}
+				var before, after func(int) bool
+				if contest != nil {
+					before, after = contest(from)
+				}
 				for words := range feeds {
-					if s.answers(words, nil) != from || at.answers(words, nil) != number {
+					if s.answers(words, before) != from || at.answers(words, after) != number {
 						continue
 					}
-					feed := Feed{URL: shown(s.url.String(), words), All: slices.Equal(words, to.words)}
-					if to.url.HasHostPlaceholder() != x.endpoints[from].url.HasHostPlaceholder() {
-						feed.Host = s.url.Hostname()
-					}
-					seen[from] = true
-					if !yield(from, feed) {
+					if !yield(from, Feed{shown(s.url.String(), words), slices.Equal(words, to.words)}) {
 						return
 					}
 					break
