@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/host"
 	"signpost/internal/routes"
 )
 
@@ -219,16 +220,16 @@ func versionOf(manifest signpost.Version, versions []signpost.Version, host stri
 	return "", &UndecidedError{UndecidedVersion, "nothing tells which version the manifest is of"}
 }
 
-// hostOf returns the host for which a manifest of a service was rendered: the one that was given, or the host of its
-// address, or the declared one that occurs in it, or the only one for which URLs of the service become URLs of the
-// manifest. It is empty if it makes no difference.
+// hostOf returns the host for which a manifest of a service was rendered: the one that was given; or the host of its
+// address, unless that is a local one; or the declared one that occurs in it; or the only one for which URLs of the
+// service become URLs of the manifest. It is empty if it makes no difference.
 func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
 	served := urlsOf(manifest.Versions...)
 	declared := slices.DeleteFunc(of.Hosts.Exact(), func(name string) bool { return !served.hosts[name] })
 	switch {
 	case d.Host != "" || hasHost(manifest.Versions...):
 		return d.Host, nil
-	case manifest.Host != "" && (served.hosts[manifest.Host] || of.Hosts.Has(manifest.Host)):
+	case manifest.Host != "" && (served.hosts[manifest.Host] || of.Hosts.Has(manifest.Host) || !host.IsLocal(manifest.Host)):
 		return manifest.Host, nil
 	case len(declared) == 1:
 		return declared[0], nil
