@@ -113,7 +113,8 @@ func (c *checker) checkJSON(ctx context.Context) {
 	case len(bytes.TrimSpace(c.answer.Body)) == 0:
 		unreadable(look, "the response is empty")
 	case !utf8.Valid(c.answer.Body):
-		unreadable("send UTF-8, as JSON requires", "the response is not UTF-8 text; its Content-Type is %s", quoteOrNone(contentType))
+		unreadable("send UTF-8, as JSON requires",
+			"the response is not UTF-8 text; its Content-Type is %s", quoteOrNone(contentType))
 	case bytes.HasPrefix(c.answer.Body, []byte("\ufeff")):
 		unreadable("remove it: JSON has none", "the response begins with a byte order mark")
 	case err != nil:

@@ -86,7 +86,8 @@ func fingerprints(findings []signpost.Finding, dir string) []string {
 	prints := make([]string, len(findings))
 	count := make(map[string]int)
 	for i, f := range findings {
-		key := strings.Join([]string{seenFrom(f.File, dir), f.Rule, lineNumbers.ReplaceAllString(f.Message, ""), f.Path.String()}, "\x00")
+		message := lineNumbers.ReplaceAllString(f.Message, "")
+		key := strings.Join([]string{seenFrom(f.File, dir), f.Rule, message, f.Path.String()}, "\x00")
 		count[key]++
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", key, count[key]))
 		prints[i] = hex.EncodeToString(sum[:16])

@@ -32,7 +32,8 @@ func hasErrors(findings []signpost.Finding) bool {
 
 // tally counts errors and warnings for a summary.
 func tally(findings []signpost.Finding) string {
-	return spell.Count(count(findings, signpost.SeverityError), "error") + ", " + spell.Count(count(findings, signpost.SeverityWarning), "warning")
+	errors, warnings := count(findings, signpost.SeverityError), count(findings, signpost.SeverityWarning)
+	return spell.Count(errors, "error") + ", " + spell.Count(warnings, "warning")
 }
 
 func count(findings []signpost.Finding, severity signpost.Severity) int {

@@ -57,7 +57,8 @@ func addNamedFeatureFlag(cmd *cobra.Command, features *[]string, name, usage str
 
 // addRegisteredFlag adds --registered, for commands that determine which endpoint answers for a feed.
 func addRegisteredFlag(cmd *cobra.Command, sources *[]string) {
-	cmd.Flags().StringSliceVar(sources, "registered", nil, "another source registered in the same studio, to detect overlap with it (repeatable)")
+	cmd.Flags().StringSliceVar(sources, "registered", nil,
+		"another source registered in the same studio, to detect overlap with it (repeatable)")
 }
 
 // fromDefinitions completes a flag with names from the definitions on this machine that the arguments name. What cannot

@@ -58,7 +58,8 @@ or of the file, with the reason:
 	addRegisteredFlag(cmd, &f.registered)
 	addFeatureFlag(cmd, &f.features)
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "treat warnings as errors")
-	cmd.Flags().StringVar(&f.contextKeys, "context-keys", "", "`file` of the context keys that apps support: an object from key to description")
+	cmd.Flags().StringVar(&f.contextKeys, "context-keys", "",
+		"`file` of the context keys that apps support: an object from key to description")
 	cmd.Flags().BoolVar(&f.fix, "fix", false, "apply fixes to the files")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --fix, print the changes and write nothing")
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "`file` of known findings, which are not reported")

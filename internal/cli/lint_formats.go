@@ -51,8 +51,9 @@ func newSARIF(findings []signpost.Finding) object {
 		if f.Fix != nil {
 			var replacements []object
 			for _, e := range f.Fix.Edits {
+				deleted := object{"startLine": e.Line, "startColumn": e.Column, "endLine": e.EndLine, "endColumn": e.EndColumn}
 				replacements = append(replacements, object{
-					"deletedRegion":   object{"startLine": e.Line, "startColumn": e.Column, "endLine": e.EndLine, "endColumn": e.EndColumn},
+					"deletedRegion":   deleted,
 					"insertedContent": object{"text": e.Text},
 				})
 			}

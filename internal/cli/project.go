@@ -12,7 +12,8 @@ import (
 
 // addProjectFlag adds --project, for commands that do not look for a project file themselves.
 func addProjectFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "project", "", "`file` of the project, usually .signpost.yaml: definitions, registered, hosts, context_keys")
+	cmd.Flags().StringVar(path, "project", "",
+		"`file` of the project, usually .signpost.yaml: definitions, registered, hosts, context_keys")
 }
 
 // findProject returns the project of the working directory, which may have findings.

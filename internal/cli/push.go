@@ -27,7 +27,8 @@ Push reads credentials from the Docker configuration and its credential helpers,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := args[len(args)-1]
 			if !source.IsRegistry(target) {
-				return usageErrorf("%q is not a push target: the last argument must be an artifact, such as oci://oci.example.com/feeds:prod", target)
+				return usageErrorf("%q is not a push target: "+
+					"the last argument must be an artifact, such as oci://oci.example.com/feeds:prod", target)
 			}
 			return c.push(cmd.Context(), args[:len(args)-1], target, project, strict)
 		},

@@ -75,7 +75,8 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
 			return c.render(cmd.Context(), args[0], hosts, f)
 		},
 	}
-	cmd.Flags().StringSliceVar(&f.hosts, "host", nil, "hostname for {{host}} (repeatable with --all; default: hosts of the definition, or localhost)")
+	cmd.Flags().StringSliceVar(&f.hosts, "host", nil,
+		"hostname for {{host}} (repeatable with --all; default: hosts of the definition, or localhost)")
 	cmd.Flags().BoolVar(&f.keepHost, "keep-host", false, "leave {{host}} in the URLs")
 	cmd.Flags().StringVar(&f.version, "api-version", "", "API version (default: the first in the file)")
 	complete(cmd, "api-version", fromDefinitions((*definition.File).Versions))
@@ -124,7 +125,8 @@ func (c *CLI) render(ctx context.Context, path string, hosts []string, f renderF
 	file, versions := files[0], files[0].Versions()
 	version := cmp.Or(f.version, versions[0])
 	if f.version == "" && len(versions) > 1 {
-		printf(c.Stderr, "printed %s; %s also has %s: choose with --api-version\n", version, file.Name, strings.Join(versions[1:], ", "))
+		others := strings.Join(versions[1:], ", ")
+		printf(c.Stderr, "printed %s; %s also has %s: choose with --api-version\n", version, file.Name, others)
 	}
 	t, ok := templates[0][version]
 	if !ok {
@@ -154,7 +156,9 @@ func (c *CLI) render(ctx context.Context, path string, hosts []string, f renderF
 }
 
 // compile reads definitions and returns them with their templates, by version. If any has errors, it prints all findings.
-func (c *CLI) compile(ctx context.Context, args []string, f renderFlags) (files []*definition.File, all []map[string]*signpost.Template, err error) {
+func (c *CLI) compile(
+	ctx context.Context, args []string, f renderFlags,
+) (files []*definition.File, all []map[string]*signpost.Template, err error) {
 	if err := c.openProject(); err != nil {
 		return nil, nil, err
 	}
@@ -165,7 +169,8 @@ func (c *CLI) compile(ctx context.Context, args []string, f renderFlags) (files 
 	}
 	files = s.Definitions(workspace.Judged)
 	if f.all == "" && len(files) > 1 {
-		return nil, nil, usageErrorf("%q holds %d definitions: name one of them, such as %s", args[0], len(files), files[0].Name)
+		return nil, nil, usageErrorf("%q holds %d definitions: name one of them, such as %s",
+			args[0], len(files), files[0].Name)
 	}
 	if findings := s.Findings(); hasErrors(findings) {
 		printFindings(c.Stderr, files, findings)
@@ -203,7 +208,8 @@ func (c *CLI) renderAll(ctx context.Context, args, hosts []string, f renderFlags
 				if err != nil {
 					return err
 				}
-				manifests = append(manifests, manifest{filepath.Join(f.all, host, routes.Path(file.BasePath, version)), body})
+				path := filepath.Join(f.all, host, routes.Path(file.BasePath, version))
+				manifests = append(manifests, manifest{path, body})
 			}
 		}
 	}

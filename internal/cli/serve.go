@@ -70,29 +70,42 @@ header, set --trusted-proxy to its address range.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.config.Listen, "listen", daemon.DefaultListen, "address to listen on")
-	flags.StringVar(&f.config.AdminListen, "admin-listen", "", "address of the listener for /healthz, /readyz and /metrics")
+	flags.StringVar(&f.config.AdminListen, "admin-listen", "",
+		"address of the listener for /healthz, /readyz and /metrics")
 	flags.StringVar(&f.config.BasePath, "base-path", "", "publish under this path, instead of the definition's own")
 	addFeatureFlag(cmd, &f.config.Definition.Features)
 	flags.StringVar(&f.config.Handler.PublicHost, "public-host", "", "host for {{host}}, regardless of the request")
-	flags.StringSliceVar(&f.config.Handler.AllowedHosts, "allowed-host", nil, "only accept requests for this host, or for *.suffix, instead of the hosts of the definitions (repeatable)")
-	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil, "trust Forwarded and X-Forwarded-Host from this CIDR range (repeatable)")
-	flags.StringVar(&f.config.Handler.CORSOrigin, "cors-origin", "*", "origin whose pages may read manifests; none for no CORS headers")
+	flags.StringSliceVar(&f.config.Handler.AllowedHosts, "allowed-host", nil,
+		"only accept requests for this host, or for *.suffix, instead of the hosts of the definitions (repeatable)")
+	flags.StringSliceVar(&f.trustedProxies, "trusted-proxy", nil,
+		"trust Forwarded and X-Forwarded-Host from this CIDR range (repeatable)")
+	flags.StringVar(&f.config.Handler.CORSOrigin, "cors-origin", "*",
+		"origin whose pages may read manifests; none for no CORS headers")
 	flags.StringVar(&f.config.Handler.CacheControl, "cache-control", "no-cache", "Cache-Control header of manifests")
-	flags.StringVar(&f.config.Certificate.Cert, "tls-cert", "", "certificate file to serve https with; reloaded when it changes")
+	flags.StringVar(&f.config.Certificate.Cert, "tls-cert", "",
+		"certificate file to serve https with; reloaded when it changes")
 	flags.StringVar(&f.config.Certificate.Key, "tls-key", "", "private key file of the certificate")
-	flags.StringSliceVar(&f.config.ACME.Domains, "acme-domain", nil, "serve https with a certificate for this domain, obtained by ACME; you agree to the CA's terms of service (repeatable)")
+	flags.StringSliceVar(&f.config.ACME.Domains, "acme-domain", nil,
+		"serve https with a certificate for this domain, obtained by ACME; you agree to the CA's terms of service (repeatable)")
 	flags.StringVar(&f.config.ACME.CacheDir, "acme-cache", "", "directory to store ACME certificates in")
-	flags.StringVar(&f.config.ACME.Directory, "acme-directory", daemon.DefaultACMEDirectory, "URL of the ACME directory")
-	flags.DurationVar(&f.config.PollInterval, "poll-interval", daemon.DefaultPollInterval, "how often to poll definitions at URLs and in registries")
-	flags.StringVar(&f.definitionCache, "definition-cache", "", "directory to store definitions from URLs and registries in, to start while these are unreachable")
+	flags.StringVar(&f.config.ACME.Directory, "acme-directory", daemon.DefaultACMEDirectory,
+		"URL of the ACME directory")
+	flags.DurationVar(&f.config.PollInterval, "poll-interval", daemon.DefaultPollInterval,
+		"how often to poll definitions at URLs and in registries")
+	flags.StringVar(&f.definitionCache, "definition-cache", "",
+		"directory to store definitions from URLs and registries in, to start while these are unreachable")
 	addProjectFlag(cmd, &f.project)
 	f.logFormat.addTo(cmd, "log-format", "log format")
 	f.logLevel.addTo(cmd, "log-level", "minimum log level; debug logs every request")
 	flags.BoolVar(&f.config.AccessLog, "access-log", false, "log every request, with the host in the manifest")
-	flags.DurationVar(&f.config.IdleTimeout, "idle-timeout", daemon.DefaultIdleTimeout, "maximum time a keep-alive connection may be idle; 0 for no limit")
-	flags.IntVar(&f.config.MaxConnections, "max-connections", daemon.DefaultMaxConnections, "maximum number of open connections; 0 for no limit")
-	flags.DurationVar(&f.config.ShutdownDelay, "shutdown-delay", 0, "how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
-	flags.DurationVar(&f.config.ShutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout, "how long to wait for in-flight requests after that; 0 does not wait")
+	flags.DurationVar(&f.config.IdleTimeout, "idle-timeout", daemon.DefaultIdleTimeout,
+		"maximum time a keep-alive connection may be idle; 0 for no limit")
+	flags.IntVar(&f.config.MaxConnections, "max-connections", daemon.DefaultMaxConnections,
+		"maximum number of open connections; 0 for no limit")
+	flags.DurationVar(&f.config.ShutdownDelay, "shutdown-delay", 0,
+		"how long to keep serving after SIGTERM, not ready, so that load balancers can drain")
+	flags.DurationVar(&f.config.ShutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout,
+		"how long to wait for in-flight requests after that; 0 does not wait")
 	c.addNetworkFlags(cmd)
 	return cmd
 }
@@ -140,7 +153,8 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 		c.flush()
 	}
 	if d.AcceptsAnyHost() {
-		log.Warn("requests for any host are accepted, and manifests contain it: declare hosts, or set --allowed-host or --public-host to your own hosts")
+		log.Warn("requests for any host are accepted, and manifests contain it: " +
+			"declare hosts, or set --allowed-host or --public-host to your own hosts")
 	}
 	return d.Run(ctx, reload)
 }
@@ -239,7 +253,8 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 		return nil
 	}
 	if config.PollInterval <= 0 {
-		return usageErrorf("--poll-interval: %v is not a positive duration, such as %v", config.PollInterval, daemon.DefaultPollInterval)
+		return usageErrorf("--poll-interval: %v is not a positive duration, such as %v",
+			config.PollInterval, daemon.DefaultPollInterval)
 	}
 	if config.Sources, err = source.Follow(args, follow); err != nil {
 		return err
@@ -288,7 +303,8 @@ func (f serveFlags) checkTLS() error {
 	case (f.config.Certificate.Cert == "") != (f.config.Certificate.Key == ""):
 		return usageErrorf("--tls-cert and --tls-key must be used together")
 	case len(f.config.ACME.Domains) > 0 && f.config.ACME.CacheDir == "":
-		return usageErrorf("--acme-domain needs --acme-cache, a directory for the certificates: ACME servers limit how many they issue")
+		return usageErrorf("--acme-domain needs --acme-cache, a directory for the certificates: " +
+			"ACME servers limit how many they issue")
 	}
 	return nil
 }

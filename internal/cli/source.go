@@ -13,7 +13,9 @@ import (
 )
 
 // read reads what the arguments of a command name. Definitions are read with what the project says about them.
-func (c *CLI) read(ctx context.Context, reader *source.Reader, opts workspace.Options, args workspace.Arguments) (*workspace.Snapshot, error) {
+func (c *CLI) read(
+	ctx context.Context, reader *source.Reader, opts workspace.Options, args workspace.Arguments,
+) (*workspace.Snapshot, error) {
 	opts.Definition = c.project.Options(opts.Definition)
 	return workspace.Read(ctx, reader, opts, args)
 }
@@ -43,7 +45,9 @@ func (c *CLI) readTogether(
 
 // readRegistered reads whatever else is registered in the studio, by --registered or the project, except for what the
 // command is already about: a directory may contain it.
-func (c *CLI) readRegistered(ctx context.Context, reader *source.Reader, sources []string, about ...string) ([]*source.Service, error) {
+func (c *CLI) readRegistered(
+	ctx context.Context, reader *source.Reader, sources []string, about ...string,
+) ([]*source.Service, error) {
 	others := workspace.Project{Path: c.project.Path, Registered: c.project.Registered}
 	args := workspace.Arguments{Registered: sources, Project: others, Others: true}
 	s, err := c.read(ctx, reader, workspace.Options{}, args)

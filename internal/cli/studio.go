@@ -80,18 +80,24 @@ other hosts and from other sites, and lets only browsers in that have opened the
 	flags := cmd.Flags()
 	f.listen.value = defaultStudioListen
 	flags.Var(&f.listen, "listen", "loopback address to listen on")
-	flags.StringVar(&f.host, "host", "", "hostname for {{host}}; default the first of hosts, else localhost; you can change it in the page")
+	flags.StringVar(&f.host, "host", "",
+		"hostname for {{host}}; default the first of hosts, else localhost; you can change it in the page")
 	addFeatureFlag(cmd, &f.features)
-	flags.StringVar(&f.sendTo, "send-to", "", "send requests for the service's own host to this origin, such as http://localhost:3000")
+	flags.StringVar(&f.sendTo, "send-to", "",
+		"send requests for the service's own host to this origin, such as http://localhost:3000")
 	addRegisteredFlag(cmd, &f.registered)
-	flags.StringVar(&f.usage, "usage", "", "usage file, from signpost usage --format json: show its counts beside controls and changes")
+	flags.StringVar(&f.usage, "usage", "",
+		"usage file, from signpost usage --format json: show its counts beside controls and changes")
 	c.addNetworkFlags(cmd)
 	flags.BoolVar(&f.open, "open", true, "open the page in the browser if standard output is a terminal")
 	return cmd
 }
 
 func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
-	opts := studio.Options{Host: f.host, Features: f.features, SendTo: f.sendTo, Starter: starter, ReadRevision: c.readRevision, FeedSchema: feedSchemaAlone}
+	opts := studio.Options{
+		Host: f.host, Features: f.features, SendTo: f.sendTo,
+		Starter: starter, ReadRevision: c.readRevision, FeedSchema: feedSchemaAlone,
+	}
 	if _, err := host.ParseName(f.host); f.host != "" && err != nil {
 		return usageErrorf("--host: %w", err)
 	}
@@ -171,7 +177,8 @@ func readUsageFile(path string) (*usage.Usage, error) {
 	}
 	var counts usage.Usage
 	if err := json.Unmarshal(text, &counts); err != nil || counts.Format != usage.FileFormat {
-		return nil, fmt.Errorf("%q is not a usage file; make one with signpost usage SOURCE... --log FILE --format json", path)
+		return nil, fmt.Errorf("%q is not a usage file; "+
+			"make one with signpost usage SOURCE... --log FILE --format json", path)
 	}
 	counts.DropPartial()
 	return &counts, nil
@@ -253,7 +260,7 @@ func (c *CLI) serveStudio(ctx context.Context, listener net.Listener, page http.
 		WriteTimeout:      studioWriteTimeout,
 		IdleTimeout:       studioIdleTimeout,
 		MaxHeaderBytes:    studioMaxHeaderBytes,
-		ErrorLog:          daemon.ErrorLog(newLogger(c.Stderr, "text", "info")), // logs panics; aborted requests are not worth a line
+		ErrorLog:          daemon.ErrorLog(newLogger(c.Stderr, "text", "info")), // of panics, not of aborted requests
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()

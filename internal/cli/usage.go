@@ -70,7 +70,8 @@ func (c *CLI) usage(ctx context.Context, sources []string, f usageFlags) error {
 	if slices.Contains(sources, source.Stdin) && slices.Contains(f.logs, source.Stdin) {
 		return usageErrorf("standard input can be read once: name a file in place of one of the -")
 	}
-	services, others, err := c.registeredTogether(ctx, sources, matchFlags{features: f.features, registered: f.registered})
+	flags := matchFlags{features: f.features, registered: f.registered}
+	services, others, err := c.registeredTogether(ctx, sources, flags)
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,9 @@ func versionsOf(services []*source.Service) []signpost.Version {
 
 // countUsage counts logs. The counts are nil if a log cannot be opened. If there are counts and an error, reading
 // failed on the way or the context has ended.
-func (c *CLI) countUsage(ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string) (*usage.Usage, error) {
+func (c *CLI) countUsage(
+	ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string,
+) (*usage.Usage, error) {
 	p := &progress{out: c.Stderr, shown: isTerminal(c.Stderr)}
 	var files []io.Reader
 	for _, log := range logs {
@@ -144,7 +147,9 @@ func (c *CLI) countUsage(ctx context.Context, services []signpost.Service, other
 }
 
 // joinUsage says for each change how many requests it concerns.
-func (c *CLI) joinUsage(ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string, changes []diff.Change) error {
+func (c *CLI) joinUsage(
+	ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string, changes []diff.Change,
+) error {
 	counts, err := c.countUsage(ctx, services, others, logs)
 	if err != nil {
 		return fmt.Errorf("--usage: %w", err)
