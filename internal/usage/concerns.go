@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"slices"
 	"strings"
 
 	"signpost"
@@ -35,9 +36,9 @@ var concerns = map[string]string{
 
 // Join fills in how many requests each change concerns, as far as the counts tell: of an endpoint or more that goes,
 // its requests; of a parameter, an option or a key, those that have it; of a key that becomes required, those without
-// it. If no request was counted, they tell nothing.
+// it. If none was for an endpoint, they tell nothing: the log may be that of another host.
 func (u *Usage) Join(changes []diff.Change) {
-	if u.Requests == 0 {
+	if !slices.ContainsFunc(u.Endpoints, func(e Endpoint) bool { return e.Requests > 0 }) {
 		return
 	}
 	for i := range changes {

@@ -66,6 +66,7 @@ func TestJoin(t *testing.T) {
 	show("gone, without a request", counted(combined("/v1/scores", 200), was), gone)
 	show("gone, without times", counted(`{"method":"GET","uri":"/v1/scores"}`, was), gone)
 	lacking := counted(file(t, counted(log, gone))+log, was)
+	show("gone, in the log of another service", counted(combined("/v9/films", 200), was), gone)
 	show("a usage file that did not count them", lacking, gone)
 	show("a sum with that file", counted(file(t, lacking), was), gone)
 	fewer := services()[:1]

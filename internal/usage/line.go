@@ -78,6 +78,9 @@ var isURL = regexp.MustCompile(`^[^?#]*://`)
 
 // check returns why a request cannot be counted: it has no method, or its target is not the URL of a feed.
 func (r *request) check() (reason string) {
+	if len(bytes.Trim(r.host, "-_*")) == 0 { // what servers write that have no name
+		r.host = nil
+	}
 	for _, c := range r.method {
 		if c|0x20 < 'a' || c|0x20 > 'z' {
 			return noRequest
