@@ -8,7 +8,6 @@ package diff
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -85,11 +84,10 @@ type slot struct {
 type differ struct {
 	Options
 	service  string
-	slot     *slot  // nil outside of a version
-	host     string // for which {{host}} is filled in
-	rendered bool   // changes show URLs with the host filled in
-	endpoint string // as rendered
-	written  map[string]string
+	slot     *slot         // nil outside of a version
+	host     string        // for which {{host}} is filled in
+	rendered bool          // changes show URLs with the host filled in
+	endpoint string        // its URL as it is shown
 	part     signpost.Part // of the old state that the endpoint is, as written
 	faults   []fault       // where the old endpoint had errors
 	changes  []Change
@@ -236,14 +234,22 @@ func (d *differ) compareVersion(at *slot, known bool) {
 	}
 }
 
-// render returns the endpoints of a version for the current host, and remembers how they are written.
-func (d *differ) render(v *signpost.Version) []signpost.Endpoint {
-	endpoints := slices.Clone(v.Manifest.Endpoints)
-	for i, e := range endpoints {
-		url := fill(e.URL, d.host)
-		endpoints[i].URL = url
-		if e.URL != url || d.written[url] == "" {
-			d.written[url] = e.URL
+// endpoint is an endpoint of a version on the current host.
+type endpoint struct {
+	signpost.Endpoint        // its URL is rendered
+	written           string // the URL in its definition
+	shown             string // the URL in changes
+}
+
+// render returns the endpoints of a version for the current host.
+func (d *differ) render(v *signpost.Version) []endpoint {
+	endpoints := make([]endpoint, len(v.Manifest.Endpoints))
+	for i, e := range v.Manifest.Endpoints {
+		written := e.URL
+		e.URL = fill(written, d.host)
+		endpoints[i] = endpoint{e, written, written}
+		if d.rendered {
+			endpoints[i].shown = e.URL
 		}
 	}
 	return endpoints
@@ -257,45 +263,34 @@ func fill(url, host string) string {
 	return signpost.CutURL(url).Resolve(host).String()
 }
 
-// show returns the URL of an endpoint as changes show it.
-func (d *differ) show(url string) string {
-	if d.rendered {
-		return url
-	}
-	return cmp.Or(d.written[url], url)
-}
-
 func (d *differ) manifest(at *slot) {
-	d.written = make(map[string]string)
 	old, new := d.render(at.old), d.render(at.new)
 	d.extra(subject{}, at.old.Manifest.Extra, at.new.Manifest.Extra)
-	url := func(e *signpost.Endpoint) string { return e.URL }
-	pairs, moved := pairUp(old, new, url)
-	pairs = pairRest(pairs, func(e *signpost.Endpoint) string { return canonical(e.URL) })
+	pairs, moved := pairUp(old, new, func(e *endpoint) string { return e.URL })
+	pairs = pairRest(pairs, func(e *endpoint) string { return canonical(e.URL) })
 
 	// Endpoints have no id, so a new URL is a new endpoint. Its name may still hint at where the old one went.
 	byName := make(map[string][]string)
 	for _, p := range pairs {
-		if p.old == nil {
-			byName[p.new.Name] = append(byName[p.new.Name], p.new.URL)
+		switch {
+		case p.old == nil:
+			byName[p.new.Name] = append(byName[p.new.Name], p.new.shown)
+		case p.new != nil && p.old.URL == p.new.URL && p.new.written != p.new.URL: // {{host}} is better known
+			p.old.shown = p.new.shown
 		}
 	}
 	faults := faultsOf(at.old)
-	writtenOld := make(map[string]string, len(old))
-	for i, e := range at.old.Manifest.Endpoints {
-		writtenOld[old[i].URL] = e.URL
-	}
 	for _, p := range pairs {
 		d.faults, d.part = nil, signpost.Part{Version: at.version}
 		if p.old != nil {
-			d.endpoint, d.part.Endpoint = p.old.URL, writtenOld[p.old.URL]
+			d.endpoint, d.part.Endpoint = p.old.shown, p.old.written
 			d.faults = faults[d.part.Endpoint]
 		}
 		switch {
 		case p.new == nil:
 			hint := ""
 			if to := byName[p.old.Name]; len(to) == 1 && p.old.Name != "" {
-				hint = fmt.Sprintf("; perhaps moved to %q, which has the same name", d.show(to[0]))
+				hint = fmt.Sprintf("; perhaps moved to %q, which has the same name", to[0])
 			}
 			name := ""
 			if p.old.Name != "" { // an export has none
@@ -303,19 +298,19 @@ func (d *differ) manifest(at *slot) {
 			}
 			d.add(ChangeEndpointRemoved, subject{}, p.old.Clone(), nil, "endpoint %sremoved%s", name, hint)
 		case p.old == nil:
-			d.endpoint = p.new.URL
+			d.endpoint = p.new.shown
 			d.add(ChangeEndpointAdded, subject{}, nil, p.new.Clone(), "endpoint %q added", p.new.Name)
 			d.takenOver(at, *p.new)
 		default:
 			respelled := p.old.URL != p.new.URL
 			if respelled {
-				d.add(ChangeURL, subject{closed: true}, d.show(p.old.URL), d.show(p.new.URL),
-					"URL changed to %q, which is the same to clients", d.show(p.new.URL))
+				d.add(ChangeURL, subject{closed: true}, p.old.shown, p.new.shown,
+					"URL changed to %q, which is the same to clients", p.new.shown)
 			}
 			if d.Export {
-				fillIn(p.old, *p.new)
+				fillIn(&p.old.Endpoint, p.new.Endpoint)
 			}
-			d.descriptor(*p.old, *p.new)
+			d.descriptor(p.old.Endpoint, p.new.Endpoint)
 			if moved || d.reordered || respelled { // ties between endpoints go to the first one
 				d.takenOver(at, *p.new)
 			}
@@ -323,7 +318,7 @@ func (d *differ) manifest(at *slot) {
 	}
 	d.endpoint, d.faults, d.part.Endpoint = "", nil, ""
 	if moved && !d.Export {
-		shown := func(e *signpost.Endpoint) string { return d.show(e.URL) }
+		shown := func(e *endpoint) string { return e.shown }
 		d.add(ChangeOrder, subject{}, order(keysOf(old, shown)), order(keysOf(new, shown)), "endpoints are in another order")
 	}
 }
@@ -350,7 +345,7 @@ func (s subject) sub(steps ...string) subject {
 // add reports a change.
 func (d *differ) add(rule string, at subject, old, new any, format string, args ...any) {
 	c := Change{
-		Rule: rule, Level: cmp.Or(at.level, levelOf(rule)), Service: d.service, Endpoint: d.show(d.endpoint),
+		Rule: rule, Level: cmp.Or(at.level, levelOf(rule)), Service: d.service, Endpoint: d.endpoint,
 		Message: at.prefix + fmt.Sprintf(format, args...) + at.remark, Old: old, New: new,
 	}
 	version := ""

@@ -186,7 +186,7 @@ func (d *differ) hostsUnknown(p *plan) {
 	}
 	for at, u := range unknownHosts(p.after, newState) {
 		if !known[pair{at.service, at.version, u.Message}] {
-			d.slot, d.endpoint, d.written = at, u.Endpoint, nil
+			d.slot, d.endpoint = at, u.Endpoint
 			d.add(ChangeHostsUnknown, subject{path: []string{signpost.CutURL(u.Other).Rest()}}, nil, nil, "%s", u.Message)
 		}
 	}

@@ -154,18 +154,17 @@ type lostKeys struct {
 
 // takenOverBy reports the feeds that each endpoint of an added version takes over.
 func (d *differ) takenOverBy(at *slot) {
-	d.written = make(map[string]string)
 	for _, e := range d.render(at.new) {
-		d.endpoint = e.URL
+		d.endpoint = e.shown
 		d.takenOver(at, e)
 	}
 	d.endpoint = ""
 }
 
 // takenOver reports feeds that the endpoint takes over if it treats them differently.
-func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
+func (d *differ) takenOver(at *slot, to endpoint) {
 	var groups []*handoverGroup
-	for _, h := range d.handovers(at, &to) {
+	for _, h := range d.handovers(at, &to.Endpoint) {
 		for _, lost := range []bool{false, true} {
 			some := slices.DeleteFunc(slices.Clone(h.harm), func(d difference) bool { return (d.kind == keyLost) != lost })
 			if len(some) == 0 {
@@ -190,7 +189,7 @@ func (d *differ) takenOver(at *slot, to signpost.Endpoint) {
 			d.add(ChangeContextShadowed, about, lostKeys{was, texts}, nil,
 				"takes feeds over from %s; lost context keys: %s", from, spell.Quoted(texts))
 		} else {
-			d.add(ChangeFeedsTakenOver, about, settingsOf(was, g.from[0].was), settingsOf(d.show(to.URL), &to),
+			d.add(ChangeFeedsTakenOver, about, settingsOf(was, g.from[0].was), settingsOf(to.shown, &to.Endpoint),
 				"takes feeds over from %s: %s", from, strings.Join(texts, "; "))
 		}
 	}
@@ -257,9 +256,9 @@ func (d *differ) describe(g *handoverGroup, at *slot, on string) string {
 }
 
 // meetingHost returns the host on which feeds go to another endpoint, if only one of the two URLs has {{host}} in it.
-func (d *differ) meetingHost(h handover, to signpost.Endpoint) string {
+func (d *differ) meetingHost(h handover, to endpoint) string {
 	hasHost := func(url string) bool { return strings.Contains(url, signpost.HostPlaceholder) }
-	if d.rendered || hasHost(h.was.URL) == hasHost(d.show(to.URL)) {
+	if d.rendered || hasHost(h.was.URL) == hasHost(to.shown) {
 		return ""
 	}
 	return hostname(to.URL)
