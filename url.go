@@ -159,19 +159,21 @@ func (u URL) Bind(values map[string]string) (URL, error) {
 		return u, nil
 	}
 	path := strings.NewReplacer(inPath...).Replace(u.path)
-	if dotSegment(path) != "" {
+	query := strings.NewReplacer(inQuery...).Replace(u.query + u.fragment)
+	bound := CutURL(u.scheme + "://" + u.authority + path + query)
+	if bound.DotSegment() != "" {
 		return URL{}, fmt.Errorf("endpoint %q would get the path %q, which leads elsewhere", u, path)
 	}
-	return CutURL(u.scheme + "://" + u.authority + path + strings.NewReplacer(inQuery...).Replace(u.query+u.fragment)), nil
+	return bound, nil
 }
 
 // escapeQuery escapes a query component. A space becomes %20, which all servers decode alike.
 func escapeQuery(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
-// dotSegment returns the first "." or ".." segment of a path, which clients remove before they send a request, or "".
+// DotSegment returns the first "." or ".." segment of the path, which clients remove before they send a request, or "".
 // Clients treat %2e as a dot.
-func dotSegment(path string) string {
-	for segment := range strings.SplitSeq(path, "/") {
+func (u URL) DotSegment() string {
+	for segment := range strings.SplitSeq(u.path, "/") {
 		if dots := strings.ReplaceAll(strings.ToLower(segment), "%2e", "."); dots == "." || dots == ".." {
 			return segment
 		}

@@ -81,8 +81,8 @@ func (u URL) check() *urlError {
 		return badURL("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
 	case u.fragment != "":
 		return badURL("remove the # and everything after it: clients do not send it", "URL %q has a fragment", raw)
-	case dotSegment(u.path) != "":
-		return badURL("write the resulting path: clients remove such segments", "URL %q has the path segment %q", raw, dotSegment(u.path))
+	case u.DotSegment() != "":
+		return badURL("write the resulting path: clients remove such segments", "URL %q has the path segment %q", raw, u.DotSegment())
 	case strings.Contains(raw, "}}{{"):
 		return badURL("put some text between them: otherwise the values cannot be told apart",
 			"URL %q has two placeholders side by side", raw)

@@ -86,6 +86,10 @@ func (o *overlapChecker) describeUnknown(p unknownPair) string {
 
 // unknownPairs returns the pairs that overlap if a host is declared, in the order of the endpoints that take the feeds.
 func (o *overlapChecker) unknownPairs() []unknownPair {
+	namesHost := func(e indexed) bool { return !e.url.HasHostPlaceholder() }
+	if !slices.ContainsFunc(o.endpoints, namesHost) { // usually: 4,000 versions with one URL take a third of the time
+		return nil
+	}
 	// The sites have all URLs with the same scheme and port, whatever their hosts.
 	sites := make(map[string]*site)
 	origin := func(e indexed) string {

@@ -196,28 +196,23 @@ func parseFeed(feed string) (string, error) {
 	if !source.IsAddress(feed) {
 		return "", usageErrorf("feed URL %q does not start with https:// or http://", feed)
 	}
-	if strings.Contains(signpost.CutURL(feed).Authority(), "@") {
+	u := signpost.CutURL(feed)
+	if strings.Contains(u.Authority(), "@") {
 		return "", usageErrorf("feed URL %q has user info before its host, which no endpoint has: leave it out", httpurl.Redacted(feed))
 	}
-	name := signpost.CutURL(feed).Hostname()
+	name := u.Hostname()
 	resolved, err := host.Parse(name)
 	switch {
 	case err != nil:
 		return "", usageErrorf("feed URL %q: %w", feed, err)
 	case resolved != strings.ToLower(name):
 		return "", usageErrorf("feed URL %q: write its host as manifests have it: %s", feed, resolved)
-	case slices.ContainsFunc(strings.Split(signpost.CutURL(feed).Path(), "/"), isDotSegment):
+	case u.DotSegment() != "":
 		return "", usageErrorf("feed URL %q has a . or .. segment, which clients resolve before they send a request: write the URL without it", feed)
 	case strings.ContainsAny(feed, " \t\r\n"):
 		return "", usageErrorf("feed URL %q has white space in it", feed)
 	}
 	return resolved, nil
-}
-
-// isDotSegment reports whether a path segment is . or .., also percent-encoded.
-func isDotSegment(segment string) bool {
-	segment = strings.ReplaceAll(strings.ToLower(segment), "%2e", ".")
-	return segment == "." || segment == ".."
 }
 
 // printMatch prints a match as text. It names the sources if there are several.
