@@ -126,7 +126,8 @@ func (im *importer) modifier(p *parameter) (m signpost.Modifier, err error) {
 	kind := s.kind()
 	switch {
 	case kind == signpost.KindSelect:
-		if choices = p.options(s.values); len(choices) == 0 {
+		choices = p.options(s.values)
+		if len(choices) == 0 {
 			return m, errors.New("none of its values can be an option")
 		}
 	case kind == signpost.KindText && !slices.Equal(s.types, []string{"string"}):

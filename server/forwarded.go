@@ -61,7 +61,8 @@ func forwardedNames(header http.Header) (names []taken, malformed taken, err err
 	}
 	for _, line := range header["X-Forwarded-Host"] {
 		for name := range strings.SplitSeq(line, ",") {
-			if name = strings.Trim(name, " \t"); name != "" {
+			name = strings.Trim(name, " \t")
+			if name != "" {
 				names = append(names, taken{name, "X-Forwarded-Host"})
 			}
 		}

@@ -19,7 +19,8 @@ func matchesTag(lines []string, want string) bool {
 			if !ok {
 				break
 			}
-			if tag, line, ok = strings.Cut(tag, `"`); !ok {
+			tag, line, ok = strings.Cut(tag, `"`)
+			if !ok {
 				break
 			}
 			if tag == want {

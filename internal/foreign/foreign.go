@@ -31,7 +31,8 @@ func Finding(f signpost.Finding) signpost.Finding {
 // Methods lower-cases the methods of endpoints and fills in get where there is none, as other readers of manifests do.
 func Methods(endpoints []signpost.Endpoint) {
 	for i, e := range endpoints {
-		if endpoints[i].Method = strings.ToLower(e.Method); e.Method == "" {
+		endpoints[i].Method = strings.ToLower(e.Method)
+		if e.Method == "" {
 			endpoints[i].Method = signpost.MethodGet
 		}
 	}

@@ -182,7 +182,8 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]ocispec
 		if !candidate(title) || a.within != "" && title != a.within && !strings.HasPrefix(title, a.within+"/") {
 			continue
 		}
-		if total += desc.Size; total > maxArtifact {
+		total += desc.Size
+		if total > maxArtifact {
 			return nil, fmt.Errorf("the files of the artifact have more than %d MiB together", maxArtifact>>20)
 		}
 		layers = append(layers, desc)
@@ -226,7 +227,8 @@ func (a *artifact) fetch(ctx context.Context, before state) (state, error) {
 		}
 		group.Go(func() error {
 			text, err := content.FetchAll(ctx, a.repo.Blobs(), layer)
-			if documents[i].Text = text; err != nil {
+			documents[i].Text = text
+			if err != nil {
 				errs[i] = fmt.Errorf("layer %q: %w", title, a.explain(ctx, err))
 			}
 			return nil
