@@ -20,18 +20,18 @@ type asset struct{ body, compressed []byte }
 
 // loadAssets reads the files of the page, and makes a hash of them all.
 func (s *Studio) loadAssets() {
-	s.assets = make(map[string]asset)
+	s.assets, s.pages = make(map[string]asset), template.New("")
 	hash := fnv.New64a()
 	entries, _ := assetFiles.ReadDir("assets") // in memory, as everything here, so it cannot fail
 	for _, entry := range entries {
 		name := entry.Name()
 		body, _ := assetFiles.ReadFile("assets/" + name)
 		fmt.Fprintf(hash, "%s %s", name, body)
-		switch {
-		case name == "index.html":
-			s.index = template.Must(template.New("").Parse(string(body)))
+		switch path.Ext(name) {
+		case ".html":
+			template.Must(s.pages.New(name).Parse(string(body)))
 			continue
-		case path.Ext(name) == ".js":
+		case ".js":
 			s.modules = append(s.modules, name)
 		}
 		s.assets["/"+name] = asset{body, compress(body, gzip.BestCompression)}
@@ -39,10 +39,10 @@ func (s *Studio) loadAssets() {
 	s.build = fmt.Sprintf("%x", hash.Sum64())
 }
 
-// executed returns what a template makes of data.
-func executed(t *template.Template, data any) []byte {
+// executed returns what a template of the page makes of data.
+func (s *Studio) executed(name string, data any) []byte {
 	var out bytes.Buffer
-	t.Execute(&out, data) // into memory, from plain values
+	s.pages.ExecuteTemplate(&out, name, data) // into memory, from plain values
 	return out.Bytes()
 }
 

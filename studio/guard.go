@@ -2,7 +2,6 @@ package studio
 
 import (
 	"crypto/subtle"
-	"html/template"
 	"net"
 	"net/http"
 	"net/netip"
@@ -107,25 +106,5 @@ func (s *Studio) serveLocked(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusUnauthorized)
-	w.Write(executed(locked, "http://"+s.opts.Listen.String()+"/?token=…"))
+	w.Write(s.executed("locked.html", "http://"+s.opts.Listen.String()+"/?token=…"))
 }
-
-var locked = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <meta name="color-scheme" content="light dark">
-  <title>Signpost studio</title>
-  <link rel="icon" href="/signpost.svg" type="image/svg+xml">
-  <link rel="stylesheet" href="/base.css">
-</head>
-<body>
-  <main class="blank">
-    <h1>Open the studio from your terminal</h1>
-    <p>Go to the address that <code>signpost studio</code> printed there: <code>{{.}}</code></p>
-    <p>The token in it lets this browser use the page, and nobody else on this machine. After that, links like this one open.</p>
-  </main>
-</body>
-</html>
-`))

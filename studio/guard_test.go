@@ -196,7 +196,7 @@ func TestAssets(t *testing.T) {
 	}
 	for _, file := range files {
 		path := "/" + filepath.Base(file)
-		if path == "/index.html" {
+		if filepath.Ext(file) == ".html" {
 			continue
 		}
 		w := do("GET", path, "Accept", "*/*")
@@ -226,7 +226,7 @@ func TestAssets(t *testing.T) {
 	testkit.Equal(t, "type of the page", w.Header().Get("Content-Type"), "text/html; charset=utf-8")
 	testkit.Equal(t, "scripts in the page", strings.Count(w.Body.String(), "<script"), 2)
 	testkit.Equal(t, "preloaded", strings.Count(w.Body.String(), `rel="modulepreload"`) > 10, true)
-	for _, path := range []string{"/index.html", "/assets/studio.js", "/api/", "/api/register"} {
+	for _, path := range []string{"/index.html", "/locked.html", "/assets/studio.js", "/api/", "/api/register"} {
 		testkit.Equal(t, path, do("GET", path, "Accept", "*/*").Code, http.StatusNotFound)
 	}
 	if w := do("PUT", "/", "Accept", "*/*"); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") == "" {

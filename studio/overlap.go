@@ -48,7 +48,8 @@ func newOverlap(sources []*source) *overlap {
 		for _, v := range src.Versions {
 			for i, e := range v.manifest.Endpoints {
 				at := place{src.ID, v.Name, v.Endpoints[i].Key, e.Name, e.URL, e}
-				if all = append(all, at); len(x.places[e.URL]) == 0 {
+				all = append(all, at)
+				if len(x.places[e.URL]) == 0 {
 					indexed.Manifest.Endpoints = append(indexed.Manifest.Endpoints, e)
 				}
 				x.places[e.URL] = append(x.places[e.URL], at)

@@ -155,7 +155,8 @@ func (d *draft) usable(in filled) client.Call {
 		d.Problems = append(d.Problems, missing{field, message, context})
 	}
 	for _, name := range signpost.CutURL(e.URL).Placeholders() {
-		if call.Params[name] = in.Params[name]; in.Params[name] == "" {
+		call.Params[name] = in.Params[name]
+		if in.Params[name] == "" {
 			call.Params[name] = "{{" + name + "}}"
 			d.open = append(d.open, call.Params[name])
 			problem("param:"+name, "Fill in "+name+".", false)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"mime"
@@ -63,10 +64,11 @@ func (s *Studio) send(c call, in sending) (any, error) {
 		return nil, failed(http.StatusUnprocessableEntity, "Enter the server to send requests to.", "For example, http://localhost:3000.")
 	}
 	if in.Follow != "" {
-		if d.req.URL = sameHost(d.req, in.Follow); d.req.URL == nil {
-			return nil, failed(http.StatusUnprocessableEntity, "This redirect leads elsewhere, so it is not followed.", "")
+		target := sameHost(d.req, in.Follow)
+		if target == nil {
+			return nil, errors.New("this redirect leads elsewhere, so it is not followed")
 		}
-		d.URL = d.req.URL.String()
+		d.req.URL, d.URL = target, target.String()
 	}
 	opts := s.clientOptions()
 	to := signpost.CutURL(d.URL).Origin()

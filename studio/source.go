@@ -319,8 +319,10 @@ func (src *source) resolve(t *text) error {
 		}
 		for _, e := range v.manifest.Endpoints {
 			shown := newEndpoint(e, keys[e.URL])
-			if shown.Foreign = src.HostOpen && !signpost.CutURL(shown.Key).HasHostPlaceholder(); src.Kind == KindAddress {
+			if src.Kind == KindAddress {
 				shown.Foreign = !onHost(e.URL, src.Host)
+			} else {
+				shown.Foreign = src.HostOpen && !signpost.CutURL(shown.Key).HasHostPlaceholder()
 			}
 			for i := range shown.Context {
 				item := &shown.Context[i]

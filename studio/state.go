@@ -137,5 +137,5 @@ func (s *Studio) servePage(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	writeText(w, r, contentTypes[""], executed(s.index, page{s.modules, s.stateSince(shown, "", 0)}))
+	writeText(w, r, contentTypes[""], s.executed("index.html", page{s.modules, s.stateSince(shown, "", 0)}))
 }

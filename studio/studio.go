@@ -66,7 +66,7 @@ type Studio struct {
 	host     string           // default value of {{host}}; empty means that of each file
 	origins  map[string]bool  // allowed values of Origin, such as http://localhost:8079
 	assets   map[string]asset // the files of the page, by route
-	index    *template.Template
+	pages    *template.Template
 	modules  []string // the scripts of the page
 	build    string   // a hash of them
 	instance string   // changes with every start

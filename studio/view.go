@@ -83,7 +83,8 @@ func deprecation(d *signpost.Deprecation) string {
 	if !d.Until.IsZero() {
 		text += ", works until " + d.Until.Format(time.DateOnly)
 	}
-	if text += "."; d.Use != "" {
+	text += "."
+	if d.Use != "" {
 		text += " Use " + d.Use + "."
 	}
 	if d.Reason != "" {

@@ -116,7 +116,13 @@ function copyMenu() {
   return h("details", {
     class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy), ontoggle: toggled("copy"),
   },
-  h("summary", { class: "button" }, "Copy ", h("span", { class: "chevron down", "aria-hidden": "true" })),
+  h("summary", {
+    class: "button",
+    onclick: (event) => { // so that the state knows before the next key
+      event.preventDefault();
+      change((state) => { state.open.copy = !state.open.copy; });
+    },
+  }, "Copy ", h("span", { class: "chevron down", "aria-hidden": "true" })),
   h("div", { class: "menu-items" },
     snippets.map(({ name, text }) => copyButton("copy-" + name, () => text, name === "URL" ? "URL" : `as ${name}`)),
     snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ",
