@@ -212,7 +212,8 @@ func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string, e
 	if export {
 		warnings = slices.DeleteFunc(warnings, func(f signpost.Finding) bool { return f.Rule == signpost.RuleRequiredField })
 	}
-	printFindings(c.Stderr, filesOf(services), slices.Concat(errors, warnings))
+	printFindings(c.Stderr, filesOf(services), errors)
+	printBriefly(c.Stderr, warnings)
 	return &diffSide{source.Shown(arg), services, errors}, nil
 }
 

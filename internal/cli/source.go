@@ -150,7 +150,8 @@ func serviceNames(services []*source.Service) []string {
 // reportErrors prints what is wrong in services that are used together, and returns the errors among that.
 func (c *CLI) reportErrors(services ...*source.Service) []signpost.Finding {
 	errors, foreign := source.Errors(services...)
-	printFindings(c.Stderr, filesOf(services), slices.Concat(errors, foreign))
+	printFindings(c.Stderr, filesOf(services), errors)
+	printBriefly(c.Stderr, foreign)
 	return errors
 }
 
