@@ -106,9 +106,9 @@ func TestMetrics(t *testing.T) {
 	if now := series(t, p); strings.Contains(now, `"/b"`) || strings.Count(now, `"/c"`) != strings.Count(atStart, `"/b"`) {
 		t.Errorf("the metrics do not follow the services:\n%s", now)
 	}
-	if p.metric(t, `signpost_requests_total{base_path="/c",status="200",version="v1"}`) == 0 {
-		t.Error("requests for the new service are not counted")
-	}
+	waitFor(t, "requests for the new service to be counted", func() bool {
+		return p.metric(t, `signpost_requests_total{base_path="/c",status="200",version="v1"}`) > 0
+	})
 	replace(t, path, "{}")
 	p.signal(t, syscall.SIGHUP)
 	waitFor(t, "a failed reload", func() bool {

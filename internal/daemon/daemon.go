@@ -117,7 +117,7 @@ func New(config Config) (*Daemon, error) {
 	d := &Daemon{
 		publisher: publisher{
 			Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string),
-			unjudged: make(chan *workspace.Snapshot, 1),
+			unjudged: make(chan []*workspace.File, 1),
 		},
 		failed: make(chan error, 3), loaded: make(chan struct{}), arrivals: make(chan bool, 1),
 	}
@@ -164,8 +164,8 @@ func (d *Daemon) Load(ctx context.Context) Loaded {
 		d.addAnswers()
 	}
 	select {
-	case s := <-d.unjudged:
-		together, _ := d.judgeTogether(s)
+	case files := <-d.unjudged:
+		together, _ := d.judgeTogether(files)
 		d.first.Findings = append(d.first.Findings, together...)
 	default:
 	}
@@ -214,10 +214,10 @@ func (d *Daemon) Address() (scheme string, addr net.Addr) {
 // immediate reload. After ctx is canceled, open requests are completed.
 func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	d.logSettings()
-	scheme, addr := d.Address()
-	d.Config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()), "version", d.Config.Version)
 	d.logResult(d.first)
 	d.first = Loaded{}
+	scheme, addr := d.Address()
+	d.Config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()), "version", d.Config.Version)
 	go func() {
 		debug.FreeOSMemory() // what parsing took: an idle server would keep it for minutes
 		paceServer()

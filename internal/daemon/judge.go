@@ -16,8 +16,8 @@ func (p *publisher) judge(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-p.unjudged:
-			added, gone := p.judgeTogether(s)
+		case files := <-p.unjudged:
+			added, gone := p.judgeTogether(files)
 			LogFindings(p.Log, added)
 			for i, f := range gone {
 				if i == MaxFindings {
@@ -41,16 +41,16 @@ func identify(f signpost.Finding) identity {
 	return identity{f.File, f.Rule, f.Path.String(), lineNumber.ReplaceAllString(f.Message, "")}
 }
 
-// judgeTogether returns the findings that definitions have only together and did not have before, and those that are gone.
+// judgeTogether returns the findings that files have only together and did not have before, and those that are gone.
 // Two services with one base path are not among them: the one that is not served has an error of its own.
-func (p *publisher) judgeTogether(s *workspace.Snapshot) (added, gone []signpost.Finding) {
+func (p *publisher) judgeTogether(files []*workspace.File) (added, gone []signpost.Finding) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			p.Log.Error("definitions cannot be judged together: this is a bug in Signpost", "cause", cause, "stack", string(debug.Stack()))
 		}
 	}()
 	alone, before, now := make(map[identity]bool), make(map[identity]bool), make(map[identity]bool)
-	for _, file := range s.Files {
+	for _, file := range files {
 		if file.Role != workspace.Judged {
 			continue
 		}
@@ -62,7 +62,7 @@ func (p *publisher) judgeTogether(s *workspace.Snapshot) (added, gone []signpost
 		before[identify(f)] = true
 	}
 	var together []signpost.Finding
-	for _, f := range s.Findings() {
+	for _, f := range workspace.FindingsTogether(files) {
 		id := identify(f)
 		if isError(f) || alone[id] {
 			continue

@@ -10,11 +10,11 @@ import (
 	"signpost/internal/workspace"
 )
 
-// TestJudgeSurvivesBug judges a snapshot that panics: the server goes on, and the log has the cause.
+// TestJudgeSurvivesBug judges files, which panics: the server goes on, and the log has the cause.
 func TestJudgeSurvivesBug(t *testing.T) {
 	var log bytes.Buffer
 	p := publisher{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
-	p.judgeTogether(&workspace.Snapshot{})
+	p.judgeTogether([]*workspace.File{nil})
 	if !strings.Contains(log.String(), "definitions cannot be judged together: this is a bug in Signpost") {
 		t.Errorf("log: %s", &log)
 	}

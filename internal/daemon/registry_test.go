@@ -75,8 +75,13 @@ func TestRegistryRestart(t *testing.T) {
 		testkit.OK(t, command("push", dir, target).Run())
 		return startCommand(t, command(serveArgs([]string{target, "--poll-interval", "50ms", "--definition-cache", cache, "--feature", "x"})...))
 	}
-	start("good").stop(t)
-	p := start("bad")
+	p := start("good")
+	waitFor(t, "the first definitions in the cache", func() bool {
+		kept, _ := filepath.Glob(filepath.Join(cache, "*.definition"))
+		return len(kept) == 1
+	})
+	p.stop(t)
+	p = start("bad")
 	waitFor(t, "the other definition", func() bool { return p.serves(t, "/sport"+manifestV1, "bad") })
 	if !p.serves(t, manifestV1, "good") {
 		t.Error("the last good version is not served")

@@ -27,8 +27,8 @@ type publisher struct {
 	failures  map[string]bool           // failures that were already logged
 	uncached  map[*source.Remote]string // sources whose definitions are not in the cache, and why
 
-	unjudged chan *workspace.Snapshot // the latest one that was not judged together
-	together []signpost.Finding       // what definitions only have together, as last judged
+	unjudged chan []*workspace.File // what was published last, and what else is registered, if it was not judged together
+	together []signpost.Finding     // what definitions only have together, as last judged
 }
 
 // followed is a definition, as last read and as last good.
@@ -39,6 +39,8 @@ type followed struct {
 	findings []signpost.Finding // those of the file, and what keeps it from being published
 	next     *server.Service    // good, but not published: another service has its base path; usually nil
 	current  *server.Service    // published; nil if it was never good
+
+	published *workspace.File // that current was made of
 }
 
 // bad reports whether the definition as last read is not the published one.
@@ -54,16 +56,13 @@ type Loaded struct {
 	withdrawn []*followed
 }
 
-// update reads the definitions that have changed and publishes all services in one step.
+// update reads the definitions that have changed and publishes all services in one step. Whoever gets a new manifest finds
+// it in the metrics, and what was rejected with it at /readyz.
 func (p *publisher) update() Loaded {
 	out := Loaded{Snapshot: p.workspace.Look()}
-	if len(out.Snapshot.Changed)+len(out.Snapshot.Removed) > 0 {
-		p.publish(&out)
-		select {
-		case <-p.unjudged: // out of date
-		default:
-		}
-		p.unjudged <- out.Snapshot
+	changed := len(out.Snapshot.Changed)+len(out.Snapshot.Removed) > 0
+	if changed {
+		p.take(&out)
 	}
 	var rejected []string
 	for _, failed := range out.Snapshot.Failures {
@@ -76,11 +75,14 @@ func (p *publisher) update() Loaded {
 	}
 	p.rejected.Store(&rejected)
 	p.metrics.healthy(len(rejected) == 0)
+	if changed {
+		p.publish(out.Snapshot)
+	}
 	return out
 }
 
-// publish decides which of the documents that have changed are good, and publishes.
-func (p *publisher) publish(out *Loaded) {
+// take decides which of the documents that have changed are good.
+func (p *publisher) take(out *Loaded) {
 	known := make(map[string]followed, len(p.followed)) // copies, since results of earlier updates refer to the originals
 	for _, s := range p.followed {
 		known[s.ID()] = *s
@@ -102,24 +104,48 @@ func (p *publisher) publish(out *Loaded) {
 		}
 		all = append(all, &s)
 	}
+	accept(all)
 	out.withdrawn = slices.DeleteFunc(slices.Clone(p.followed), func(s *followed) bool { return seen[s.ID()] })
-	if err := p.handler.Publish(accept(all)...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
-		p.Log.Error("publish", "error", err)
-	}
-	p.followed = all
-	p.metrics.definitions(all)
 	for _, s := range all {
 		if s.changed {
 			out.changed = append(out.changed, s)
 			out.Findings = append(out.Findings, s.findings...)
 		}
 	}
+	p.followed = all
+	p.metrics.definitions(all)
 }
 
-// accept accepts good definitions and returns all services to publish. Of several that want a base path, the one that is
+// publish publishes what is good, and leaves it to be judged together with what else is registered. A definition that has
+// become bad is judged as it is still served.
+func (p *publisher) publish(s *workspace.Snapshot) {
+	var services []server.Service
+	var files []*workspace.File
+	for _, s := range p.followed {
+		if s.current != nil {
+			services = append(services, *s.current)
+			files = append(files, s.published)
+		}
+	}
+	if err := p.handler.Publish(services...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
+		p.Log.Error("publish", "error", err)
+	}
+	for _, f := range s.Files {
+		if f.Role == workspace.Registered {
+			files = append(files, f)
+		}
+	}
+	select {
+	case <-p.unjudged: // out of date
+	default:
+	}
+	p.unjudged <- files
+}
+
+// accept accepts good definitions. Of several that want a base path, the one that is
 // served there keeps it, even if its definition has become bad since; otherwise it goes to the first. The others get a
 // finding, and are tried again at every change.
-func accept(all []*followed) (services []server.Service) {
+func accept(all []*followed) {
 	owners := make(map[string]*followed)
 	for _, s := range all {
 		if s.current != nil {
@@ -135,7 +161,7 @@ func accept(all []*followed) (services []server.Service) {
 			if s.current != nil {
 				delete(owners, s.current.BasePath)
 			}
-			s.current, s.next = s.next, nil
+			s.current, s.published, s.next = s.next, s.File, nil
 			s.findings = slices.DeleteFunc(slices.Clone(s.findings), isError) // of a clash that is over
 			owners[s.current.BasePath] = s
 			s.changed, moved = true, true
@@ -149,11 +175,7 @@ func accept(all []*followed) (services []server.Service) {
 				Hint:    "give each service a base_path of its own",
 			}}, s.findings...)
 		}
-		if s.current != nil {
-			services = append(services, *s.current)
-		}
 	}
-	return services
 }
 
 // restore loads the cached definitions of remote sources, which are served until the source answers.

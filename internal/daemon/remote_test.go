@@ -70,6 +70,7 @@ func TestRemote(t *testing.T) {
 	if !is("/healthz", 200) || !is("/readyz", 503) {
 		t.Error("without a definition it is not healthy, or is ready")
 	}
+	waitFor(t, "the first response in the log", func() bool { return failures(p, "503") == 1 })
 	remote.set("{}", http.StatusOK)
 	waitFor(t, "an invalid definition to be rejected", func() bool { return len(p.logged(rejected...)) == 1 })
 	if !is("/readyz", 503) {

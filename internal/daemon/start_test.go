@@ -21,8 +21,8 @@ func overlapping(base, url string, required bool) string {
 		` "mime_type": "application/json", "context_obj": [{"key": "token", "type": "ctx", "required": %v}]}}}}}`, base, url, required)
 }
 
-// TestReloadJudgesTogether edits a file so that it takes feeds of another one: the log says so, as at a start, and again
-// when it is over.
+// TestReloadJudgesTogether edits a file so that it takes feeds of another one: the log says so once, as at a start, and again
+// when it is over. It is not over while a bad definition leaves the last good one in place.
 func TestReloadJudgesTogether(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -45,8 +45,15 @@ func TestReloadJudgesTogether(t *testing.T) {
 	replace(t, b, strings.Replace(overlapping("/b", "/a/b", true), "token", "other", 1))
 	waitFor(t, "the overlap in the log", func() bool { return strings.Contains(p.log.String(), `"rule":"overlap-drops-context"`) })
 	waitFor(t, "the overlap in the metrics", func() bool { return warnings() == 1 })
+	replace(t, b, "{")
+	waitFor(t, "the bad definition to be rejected", func() bool { return len(p.logged(rejected...)) == 1 })
+	replace(t, b, strings.Replace(overlapping("/b", "/a/b", true), "token", "another", 1))
+	waitFor(t, "the next definition", func() bool { return strings.Contains(p.get(t, "/b"+manifestV1).body, "another") })
 	replace(t, b, overlapping("/b", "/a/b", true))
-	waitFor(t, "the end of the overlap", func() bool { return overlaps() == 1 && warnings() == 0 })
+	waitFor(t, "the end of the overlap", func() bool { return overlaps() > 0 && warnings() == 0 })
+	if n := strings.Count(p.log.String(), `"rule":"overlap-drops-context"`); n != 2 {
+		t.Errorf("the overlap is in %d lines of the log, want its begin and its end", n)
+	}
 }
 
 // TestStartWithBadDefinition starts with one bad definition among several: the others are served, and /readyz names it.

@@ -88,25 +88,28 @@ type Snapshot struct {
 	findings func() []signpost.Finding
 }
 
-// Findings returns what is wrong in the judged files, alone and with everything else, grouped by file and sorted by
-// position. It is determined once, when it is first asked for, because that takes much longer than reading one file.
+// Findings returns [FindingsTogether] of all files. It is determined once, when it is first asked for, because that takes
+// much longer than reading one file.
 func (s *Snapshot) Findings() []signpost.Finding { return s.findings() }
 
 // Definitions returns the definitions of the files with a role.
-func (s *Snapshot) Definitions(role Role) []*definition.File {
-	var files []*definition.File
-	for _, f := range s.Files {
+func (s *Snapshot) Definitions(role Role) []*definition.File { return definitionsOf(s.Files, role) }
+
+func definitionsOf(files []*File, role Role) []*definition.File {
+	var definitions []*definition.File
+	for _, f := range files {
 		if f.Role == role && f.Definition != nil {
-			files = append(files, f.Definition)
+			definitions = append(definitions, f.Definition)
 		}
 	}
-	return files
+	return definitions
 }
 
-// lint judges the files together.
-func (s *Snapshot) lint() []signpost.Finding {
-	judged, beside := s.Definitions(Judged), s.Definitions(Beside)
-	found := definition.LintTogether(judged, slices.Concat(beside, s.Definitions(Registered)))
+// FindingsTogether returns what is wrong in the judged ones of some files, alone and with all others, grouped by file and
+// sorted by position.
+func FindingsTogether(files []*File) []signpost.Finding {
+	judged, beside := definitionsOf(files, Judged), definitionsOf(files, Beside)
+	found := definition.LintTogether(judged, slices.Concat(beside, definitionsOf(files, Registered)))
 	if len(beside) > 0 {
 		found = append(found, clashes(judged, beside, found)...)
 		order := make(map[string]int, len(judged))
@@ -117,7 +120,7 @@ func (s *Snapshot) lint() []signpost.Finding {
 			return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line, a.Column-b.Column)
 		})
 	}
-	for _, f := range s.Files {
+	for _, f := range files {
 		if f.Definition == nil {
 			found = append(found, f.Findings()...)
 		}
@@ -128,7 +131,7 @@ func (s *Snapshot) lint() []signpost.Finding {
 // FindingsOf returns what is wrong in one file, given its absolute path, as if it alone were judged: everything else is
 // registered. It returns nil if there is no such file.
 func (s *Snapshot) FindingsOf(path string) []signpost.Finding {
-	alone := Snapshot{Files: make([]*File, 0, len(s.Files))}
+	files := make([]*File, 0, len(s.Files))
 	found := false
 	for _, f := range s.Files {
 		role := f.Role
@@ -139,12 +142,12 @@ func (s *Snapshot) FindingsOf(path string) []signpost.Finding {
 		}
 		other := *f
 		other.Role = role
-		alone.Files = append(alone.Files, &other)
+		files = append(files, &other)
 	}
 	if !found {
 		return nil
 	}
-	return alone.lint()
+	return FindingsTogether(files)
 }
 
 // clashes returns findings about judged files with the base path of one beside them, except for those that have a finding
@@ -294,7 +297,7 @@ func (w *Workspace) parse() {
 	group.Wait()
 	next.findings = w.last.findings
 	if len(next.Changed)+len(next.Removed) > 0 || len(files) == 0 {
-		next.findings = sync.OnceValue(next.lint)
+		next.findings = sync.OnceValue(func() []signpost.Finding { return FindingsTogether(files) })
 	}
 	w.last, w.known = next, known
 }
