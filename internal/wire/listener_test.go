@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -122,6 +123,32 @@ func TestSilentConnectionsMakeWay(t *testing.T) {
 	testkit.OK(t, ask(idle, "/"))
 	if _, err := silent[0].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the oldest silent connection is still open: %v", err)
+	}
+}
+
+// A connection whose request has arrived does not make way for a new one, even if nobody has had the time to read it.
+func TestUnreadRequestsStay(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it cannot be told there")
+	}
+	listener := NewListener(listen(t), maxOpen)
+	t.Cleanup(func() { listener.Close() })
+	var clients, accepted []net.Conn
+	for i := range maxOpen {
+		clients = append(clients, dial(t, listener.Addr().String()))
+		accepted = append(accepted, testkit.Must(listener.Accept())(t))
+		if i != 1 {
+			io.WriteString(clients[i], "G")
+			testkit.Eventually(t, "a byte", func() bool { return accepted[i].(*Conn).arrived() })
+		}
+	}
+	dial(t, listener.Addr().String())
+	testkit.Must(listener.Accept())(t)
+	io.WriteString(clients[1], "G") // so that reading from it ends, if it is still open
+	for i, conn := range accepted {
+		if _, err := conn.Read(make([]byte, 1)); (err != nil) != (i == 1) {
+			t.Errorf("connection %d: %v", i, err)
+		}
 	}
 }
 
