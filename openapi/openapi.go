@@ -38,7 +38,7 @@ type Options struct {
 
 // Validate returns an error if the options are invalid.
 func (o Options) Validate() error {
-	if o.Version != "" && (!routes.ValidVersion(o.Version) || o.Version == "v0") {
+	if o.Version != "" && !routes.ValidVersion(o.Version) {
 		return fmt.Errorf("%q is not a version, such as v1", o.Version)
 	}
 	if o.MIMEType != "" && !validMIMEType(o.MIMEType) {

@@ -28,19 +28,19 @@ func Parse(path string) (basePath, version string, ok bool) {
 	return cmp.Or(rest[:i], "/"), rest[i+1:], true
 }
 
-// ValidVersion reports whether name is that of an API version: v and a number, such as v1.
+// ValidVersion reports whether name is that of an API version: v and a number from 1, such as v1.
 func ValidVersion(name string) bool {
 	digits, ok := strings.CutPrefix(name, "v")
-	if !ok || digits == "" || len(digits) > 1 && digits[0] == '0' {
+	if !ok || digits == "" || digits[0] == '0' {
 		return false
 	}
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-// VersionIn returns the first segment in the path of a URL that can name a version of a definition, or "". They begin at v1.
+// VersionIn returns the first segment in the path of a URL that names a version, or "".
 func VersionIn(u signpost.URL) string {
 	for segment := range strings.SplitSeq(u.Path(), "/") {
-		if ValidVersion(segment) && segment != "v0" {
+		if ValidVersion(segment) {
 			return segment
 		}
 	}
