@@ -275,3 +275,34 @@ func TestCorpus(t *testing.T) {
 		t.Errorf("only %d definitions of the corpus have manifests", imported)
 	}
 }
+
+// TestProof: a definition that gives other JSON than the manifest is never returned.
+func TestProof(t *testing.T) {
+	text := `{"top":1,"endpoints":{"https://` + own + `/a":{"name":"A","method":"get","mime_type":"application/json","x":1.0},` +
+		`"https://` + own + `/b":{"name":"B","method":"get","mime_type":"application/json","context_obj":[{"key":"k","type":"ctx"}]}}}`
+	source := Source{Name: "m.json", Text: []byte(text), Version: "v1"}
+	m := testkit.Must(new(Result).read(source, own, &counter{uses: make(map[string]int)}))(t)
+	same := string(testkit.Must(Import([]Source{source}, Options{Host: own}))(t).Definition)
+	first, second, _ := strings.Cut(same[strings.Index(same, "      https:"):], "\n      https:")
+	second = "      https:" + strings.TrimSuffix(second, "\n")
+	for _, test := range []struct {
+		old, new string
+		ok       bool
+	}{
+		{"", "", true},
+		{"context_obj: []\n", "\n", true},
+		{first + "\n" + second, second + "\n" + first, false},
+		{second, "", false},
+		{"+x: 1.0", "+x: 1", false},
+		{"+top: 1", "+top: true", false},
+		{"name: B", "name: b", false},
+		{"type: ctx", "type: ctx, mapper: m", false},
+		{"type: ctx", "type: bodyParam", false},
+		{"/{{host}}/a", "/{{host}}/c", false},
+	} {
+		changed := strings.Replace(same, test.old, test.new, 1)
+		if err := prove(definition.Parse("feeds.yaml", []byte(changed)), []*manifest{m}, own); (err == nil) != test.ok {
+			t.Errorf("with %q for %q: %v", test.new, test.old, err)
+		}
+	}
+}

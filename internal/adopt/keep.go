@@ -19,7 +19,7 @@ type keeper struct {
 	name    string
 	doc     *tree.Document
 	bad     map[*tree.Node]string // values that cannot be written, with the reason
-	subject string                // the endpoint that is being read
+	inside  string                // the endpoint that is being read, as the beginning of what is said about it
 	leftOut []string
 }
 
@@ -31,7 +31,7 @@ func keep(s Source) (text string, leftOut []string, err error) {
 		case tree.Syntax, tree.TooLarge:
 			return "", nil, fmt.Errorf("line %d: %s", p.At.Line(), p.Message)
 		case tree.DuplicateKey:
-			k.leaveOut(p.At, "%s", p.Message)
+			k.say(p.At, p.Message)
 		default:
 			k.bad[p.At] = p.Message
 		}
@@ -40,44 +40,38 @@ func keep(s Source) (text string, leftOut []string, err error) {
 	if root == nil || root.Kind != tree.Object || root.Get("endpoints").Kind != tree.Object {
 		return "", nil, errors.New(`this is not a manifest: it has no "endpoints" object`)
 	}
-	text, _ = k.object(root, fields.Manifest)
-	return text, k.leftOut, nil
+	return k.object(root, fields.Manifest), k.leftOut, nil
 }
 
-// leaveOut lists something that is not written.
-func (k *keeper) leaveOut(at *tree.Node, format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	if k.subject != "" {
-		message = k.subject + ": " + message
-	}
-	k.leftOut = append(k.leftOut, draft.OneLine(fmt.Sprintf("%s:%d: %s", k.name, at.Line(), message)))
+// say lists something that is not written.
+func (k *keeper) say(at *tree.Node, message string) {
+	k.leftOut = append(k.leftOut, draft.OneLine(fmt.Sprintf("%s:%d: %s%s", k.name, at.Line(), k.inside, message)))
 }
 
-// value returns a value as JSON, or false if it cannot be written, and lists what is left out of it. The value is one
-// of the specification unless v is nil.
-func (k *keeper) value(key, n *tree.Node, v *fields.Value) (string, bool) {
-	if v == nil {
-		if reason := k.badInside(n); reason != "" {
-			k.leaveOut(key, "%q is left out: %s", key.Text, reason)
-			return "", false
-		}
-		return jsonText(n), true
-	}
-	switch reason := k.bad[n]; {
-	case v.OrNull && n.Kind == tree.Null: // the same as without it
-		return "", false
+func (k *keeper) leaveOut(at *tree.Node, what, reason string) {
+	k.say(at, what+" is left out: "+reason)
+}
+
+// value returns a value as JSON, or the reason why it cannot be written. It lists what is left out of it. The value is
+// one of the specification unless v is nil.
+func (k *keeper) value(name string, n *tree.Node, v *fields.Value) (text, reason string) {
+	switch {
+	case v == nil:
+		return jsonText(n), k.badInside(n)
 	case !slices.Contains(kindsOf[v.Type], n.Kind):
-		k.leaveOut(key, "%q is left out: it must not be %s", key.Text, n.Kind)
-		return "", false
-	case reason != "":
-		k.leaveOut(key, "%q is left out: %s", key.Text, reason)
-		return "", false
+		return "", "it must not be " + n.Kind.String()
+	case v.Values != nil && strings.HasPrefix(n.Text, signpost.Beyond):
+		return "", "in a definition, a plus marks a value that the specification does not know"
+	case k.bad[n] != "":
+		return "", k.bad[n]
+	case n.Kind == tree.Object && v.Each != nil:
+		return k.endpoints(n, v.Each), ""
 	case n.Kind == tree.Object:
-		return k.object(n, v)
+		return k.object(n, v), ""
 	case n.Kind == tree.List:
-		return k.list(key, n, v), true
+		return k.list(name, n, v.Each), ""
 	}
-	return jsonText(n), true
+	return jsonText(n), ""
 }
 
 // kindsOf lists the kinds of nodes that a value of the specification can have.
@@ -89,56 +83,67 @@ var kindsOf = map[fields.Type][]tree.Kind{
 	fields.Object: {tree.Object},
 }
 
+// endpoints returns the endpoints of a manifest.
+func (k *keeper) endpoints(n *tree.Node, v *fields.Value) string {
+	var members []string
+	for _, f := range n.Fields {
+		url := f.Key.Text
+		what := fmt.Sprintf("endpoint %q", url)
+		if strings.HasPrefix(url, "x-") {
+			k.leaveOut(f.Key, what, "it would be an extension field")
+			continue
+		}
+		k.inside = what + ": "
+		text, reason := k.value(url, f.Value, v)
+		k.inside = ""
+		if reason != "" {
+			k.leaveOut(f.Key, what, reason)
+			continue
+		}
+		members = append(members, tree.Quote(url)+":"+text)
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
 // optional are fields that a manifest of Signpost has only with a value.
 var optional = map[string]bool{"mapper": true, "placeholder": true, "options": true, "enum": true}
 
-func (k *keeper) object(n *tree.Node, v *fields.Value) (string, bool) {
+// object returns an object with the fields of v, and others.
+func (k *keeper) object(n *tree.Node, v *fields.Value) string {
 	var members []string
 	for _, f := range n.Fields {
-		name, of := f.Key.Text, (*fields.Value)(nil)
+		name := f.Key.Text
+		var of *fields.Value
 		if field := v.Field(name); field != nil {
 			of = field.Value
 		}
-		if v.Each != nil { // of the endpoints
-			of = v.Each
-			k.subject = fmt.Sprintf("endpoint %q", name)
+		text, reason := k.value(name, f.Value, of)
+		switch {
+		case of != nil && of.OrNull && f.Value.Kind == tree.Null: // the same as without it
+			continue
+		case of != nil && optional[name] && (text == `""` || text == "[]"):
+			reason = "it is empty"
+		case name == "":
+			reason = "its name is empty"
 		}
-		if reason := k.unwritable(name, f.Value, of, v.Each != nil); reason != "" {
-			k.leaveOut(f.Key, "%q is left out: %s", name, reason)
+		if reason != "" {
+			k.leaveOut(f.Key, fmt.Sprintf("%q", name), reason)
 			continue
 		}
-		if text, ok := k.value(f.Key, f.Value, of); ok {
-			members = append(members, tree.Quote(name)+":"+text)
-		}
+		members = append(members, tree.Quote(name)+":"+text)
 	}
-	if v.Each != nil {
-		k.subject = ""
-	}
-	return "{" + strings.Join(members, ",") + "}", true
+	return "{" + strings.Join(members, ",") + "}"
 }
 
-// unwritable says why a field cannot be in a definition, whatever its type is.
-func (k *keeper) unwritable(name string, n *tree.Node, of *fields.Value, isEndpoint bool) string {
-	empty := n.Kind == tree.String && n.Text == "" || n.Kind == tree.List && len(n.Items) == 0
-	switch {
-	case isEndpoint && strings.HasPrefix(name, "x-"):
-		return "it would be an extension field"
-	case of == nil && name == "":
-		return "its name is empty"
-	case of != nil && of.Values != nil && strings.HasPrefix(n.Text, signpost.Beyond):
-		return "in a definition, a plus marks a value that the specification does not know"
-	case of != nil && !isEndpoint && optional[name] && empty:
-		return "it is empty"
-	}
-	return ""
-}
-
-func (k *keeper) list(key, n *tree.Node, v *fields.Value) string {
+func (k *keeper) list(name string, n *tree.Node, v *fields.Value) string {
 	var items []string
 	for _, item := range n.Items {
-		if text, ok := k.value(key, item, v.Each); ok {
-			items = append(items, text)
+		text, reason := k.value(name, item, v)
+		if reason != "" {
+			k.leaveOut(item, fmt.Sprintf("an item of %q", name), reason)
+			continue
 		}
+		items = append(items, text)
 	}
 	return "[" + strings.Join(items, ",") + "]"
 }
