@@ -85,7 +85,7 @@ func Import(sources []Source, opts Options) (*Result, error) {
 		hasOwn = hasOwn || slices.ContainsFunc(m.draft.Endpoints, isOwn)
 	}
 	if opts.Host != "" && !hasOwn {
-		result.note("no URL is on %s: all stay as they are", opts.Host)
+		result.note("no URL is on %s: all stay as they are; save the manifest as a file, and --host names the service's own host", opts.Host)
 	}
 	result.Notes = append(result.Notes, count.notes()...)
 	if features := suggested(out.Versions); len(features) > 0 {
