@@ -46,9 +46,9 @@ type comparison struct {
 func (s *Studio) changes(c call, in comparison) (any, error) {
 	switch in.Base {
 	case baseRegistered:
-		return c.src.since(c.src.base)
+		return s.since(c.src, c.src.base)
 	case basePrevious:
-		return c.src.since(c.src.previous)
+		return s.since(c.src, c.src.previous)
 	case baseVersion:
 		return c.src.compareVersions(in.Of, in.Version)
 	case baseGit:
@@ -56,22 +56,35 @@ func (s *Studio) changes(c call, in comparison) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return c.src.since(old)
+		return s.since(c.src, old)
 	}
 	return nil, fmt.Errorf("there is no base %q", in.Base)
 }
 
 // compared is the result of changes: what has changed, and the endpoints as they were, by their URLs of today.
 type compared struct {
-	Changes []diff.Change `json:"changes"`
-	Before  []*version    `json:"before"`
+	Changes []change   `json:"changes"`
+	Before  []*version `json:"before"`
 }
 
-// since compares with a text of the source.
-func (src *source) since(base *text) (any, error) {
+// change is a change with what the page needs to show it at its control.
+type change struct {
+	diff.Change
+	Subject []string `json:"subject"`
+	Doing   string   `json:"doing"` // what the requests that it concerns do
+}
+
+// since compares with a text of a source, and counts the requests that each change concerns.
+func (s *Studio) since(src *source, base *text) (any, error) {
 	changes, err := src.compare(base)
 	if err != nil || base == nil {
-		return compared{[]diff.Change{}, []*version{}}, err
+		return compared{[]change{}, []*version{}}, err
+	}
+	if s.opts.Usage != nil {
+		for i := range changes {
+			changes[i].Service = base.file.BasePath // the counts may be those of several services
+		}
+		s.opts.Usage.Join(changes)
 	}
 	old := &source{record: src.record, Host: src.Host, Features: src.Features, enabled: src.enabled}
 	if err := old.resolve(base); err != nil {
@@ -83,10 +96,15 @@ func (src *source) since(base *text) (any, error) {
 // newCompared leaves out the endpoints that are as they were.
 func newCompared(changes []diff.Change, before []*version) compared {
 	changed := make(map[string]bool)
+	out := compared{[]change{}, []*version{}}
 	for _, c := range changes {
 		changed[c.Endpoint] = true
+		shown := change{Change: c, Subject: c.Subject}
+		if c.Requests != nil {
+			shown.Doing = c.Requests.Doing
+		}
+		out.Changes = append(out.Changes, shown)
 	}
-	out := compared{append([]diff.Change{}, changes...), []*version{}}
 	for _, v := range before {
 		kept := slices.DeleteFunc(slices.Clone(v.Endpoints), func(e endpoint) bool { return !changed[e.URL] })
 		out.Before = append(out.Before, &version{Name: v.Name, Endpoints: kept})

@@ -2,10 +2,12 @@ package studio_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"signpost/internal/testkit"
+	"signpost/internal/usage"
 	"signpost/studio"
 )
 
@@ -74,35 +76,51 @@ versions:
 	}
 }
 
+// toUsage reads a usage file.
+func toUsage(t *testing.T, file object) *usage.Usage {
+	t.Helper()
+	counts := new(usage.Usage)
+	testkit.OK(t, json.Unmarshal([]byte(quoteJS(file)), counts))
+	return counts
+}
+
 // TestPageChanges shows the form before and after, who notices, and how many requests that are.
 func TestPageChanges(t *testing.T) {
 	t.Parallel()
 	const sort = `{kind: select, id: sort, name: Sort, key: sort, label: Sort order, defaultValue: newest, options: [{value: newest, label: Newest first}OPTION]}`
-	text := func(option, required, limit string) string {
+	const tag = `{kind: text, id: tag, name: Tag, key: tag, label: Tag}`
+	text := func(option, required, limit, tag string) string {
 		return `versions: {v1: {endpoints: {"https://{{host}}/v1/films": {name: Films, method: get, mime_type: application/json,
   context_obj: [{key: user.profile, type: ctx` + required + `}], modifiers: [` + strings.Replace(sort, "OPTION", option, 1) + `,
   {kind: number, id: limit, name: Limit, key: limit, label: Page size, defaultValue: ` + limit + `}]},
-  "https://{{host}}/v1/quiet": {name: Quiet, method: get, mime_type: application/json}}}}`
+  "https://{{host}}/v1/quiet": {name: Quiet, method: get, mime_type: application/json` + tag + `},
+  "https://{{host}}/v1/loud": {name: Loud, method: get, mime_type: application/json` + tag + `}}}}`
 	}
-	counts := object{"signpost_usage": 1, "requests": 60000, "from": "2026-11-12", "to": "2026-11-18", "endpoints": []any{
+	counts := toUsage(t, object{"signpost_usage": 1, "requests": 60000, "from": "2026-11-12", "to": "2026-11-18", "endpoints": []any{
 		object{"service": "/", "version": "v1", "url": "https://{{host}}/v1/films", "requests": 48212, "errors": 12,
 			"keys":   object{"user.profile": object{"present": 48171, "missing": 30, "undefined": 11}},
 			"params": object{"sort": object{"set": 9000, "options": object{"newest": 5880, "title": 3120}, "other": 0}, "limit": object{"set": 0, "other": 0}}},
-		object{"service": "/", "version": "v1", "url": "https://{{host}}/v1/quiet", "requests": 0, "errors": 0, "keys": object{}, "params": object{}},
-	}}
-	s, address := serveFile(t, text(", {value: title, label: Title}", "", "20"), studio.Options{Usage: counts})
+		object{"service": "/", "version": "v1", "url": "https://{{host}}/v1/quiet", "requests": 0, "errors": 0, "keys": object{},
+			"params": object{"tag": object{"set": 0, "other": 0}}},
+		object{"service": "/", "version": "v1", "url": "https://{{host}}/v1/loud", "requests": 1000, "errors": 0, "keys": object{},
+			"params": object{"tag": object{"set": 40, "other": 0}}},
+		object{"service": "/other", "version": "v1", "url": "https://{{host}}/v1/loud", "requests": 7, "errors": 0, "keys": object{},
+			"params": object{"tag": object{"set": 7, "other": 0}}},
+	}})
+	s, address := serveFile(t, text(", {value: title, label: Title}", "", "20", ", modifiers: ["+tag+"]"), studio.Options{Usage: counts})
 	p := openTab(t, address)
 	p.waitText("#endpoint-usage", "48,212 requests, 12 failed")
-	p.wait(element("endpoint-usage") + `.title.includes("2026-11-12 to 2026-11-18")`)
+	p.wait(element("endpoint-usage") + `.title.includes("12–18 Nov, 60,000 requests")`)
 	p.wait(`document.querySelector("[data-field='modifier:sort'] .share")?.textContent === "19 %"`)
 	p.wait(`[...document.querySelectorAll(".option-shares li")].map((l) => l.textContent).join() === "Newest first 12 %,Title 6 %"`)
 	p.wait(listed("Quiet") + `.matches(".unused")`)
 
-	show(s, text("", ", required: true", "50"))
+	show(s, text("", ", required: true, mapper: profile", "50", ""))
 	p.view("changes")
 	p.waitText("#changes-list .before-after", "Feeds saved with Sort order: Title keep asking for it", "3,120 of 48,212 requests set it (6 %)",
-		"Apps without user.profile get an error.", "41 of 48,212 requests came without it (0.1 %)", "New feeds start with 50 instead of 20.")
+		"Apps without user.profile get an error.", "41 of 48,212 requests came without it (0.1 %)", "New feeds start with 50 instead of 20.", "in another way.48,171 of 48,212 requests have it (100 %)")
+	p.waitText("#changes-list", "2 endpoints", "Feeds that set Tag lose it: editors can no longer see or change it.40 of 1,000 requests set it (4 %)")
 	testkit.Equal(t, "what goes, and what comes", p.eval(`[".on-before .gone", ".on-after .new", ".on-after .chip.arrived"].map((s) =>
-  [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50 | user.profile ●"))
+  [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50 | user.profile as profile ●"))
 	p.waitText("#changes-list", "option-removed", "context-required", "default-changed")
 }

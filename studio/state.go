@@ -34,7 +34,7 @@ func (s *Studio) stateSince(now *view, instance string, since int) object {
 		now.encoded = now.encode()
 	}
 	if old == nil && s.opts.Usage != nil {
-		out["usage"] = s.opts.Usage
+		out["usage"], out["period"] = s.opts.Usage, s.opts.Usage.Period()
 	}
 	known := &encodedView{}
 	if old != nil {

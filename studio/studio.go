@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"signpost/client"
+	"signpost/diff"
 	"signpost/host"
 )
 
@@ -47,8 +48,8 @@ type Options struct {
 	// Client configures how manifests and feeds are fetched.
 	Client client.Options
 
-	// Usage, if not nil, is the usage file of which the page shows counts beside controls and changes. It marshals to its JSON.
-	Usage any
+	// Usage, if not nil, is the usage file of which the page shows counts beside controls and changes.
+	Usage Usage
 
 	// Starter is what the page offers to write into an empty file.
 	Starter []byte
@@ -58,6 +59,15 @@ type Options struct {
 
 	// ReadRevision returns the text of a file at a git revision.
 	ReadRevision func(ctx context.Context, revision, path string) ([]byte, error)
+}
+
+// Usage has counts of what requests use. It marshals to the JSON of a usage file.
+type Usage interface {
+	// Join fills in how many requests each change concerns.
+	Join(changes []diff.Change)
+
+	// Period returns the days that the counts are from, as people write them.
+	Period() string
 }
 
 // Studio is the page and the state behind it. Create one with [New].

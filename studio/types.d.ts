@@ -22,7 +22,8 @@ type Version = { name: string, route: string, endpoints: Endpoint[] };
 type Fix = { message: string, edits: unknown[] };
 type Finding = { rule: string, severity: string, message: string, file: string, line: number, column: number, hint: string,
   width: number, key: string, field: string, fix?: Fix | null };
-type Change = { rule: string, level: string, version: string, endpoint: string, message: string };
+type Change = { rule: string, level: string, version: string, endpoint: string, message: string, old: unknown, subject: string[],
+  doing: string, requests?: number, of?: number };
 type Failure = { detail: string, hint?: string, findings?: Finding[], problems?: Problem[], status?: number };
 type Source = { id: string, base_path: string, kind: "file" | "example" | "address", path: string, title: string, host: string,
   host_open: boolean, formatted: boolean, empty: boolean, read?: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
@@ -37,7 +38,7 @@ type Problem = { field: string, message: string, context: boolean };
 type EndpointUsage = { service: string, version: string, url: string, requests: number, errors: number,
   keys: Record<string, { present: number, missing: number, undefined: number }>,
   params: Record<string, { set: number, options?: Record<string, number>, other: number }> };
-type Usage = { requests: number, from?: string, to?: string, endpoints: EndpointUsage[] };
+type Usage = { requests: number, period: string, endpoints: EndpointUsage[] };
 type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
   snippets: { name: string, text: string }[], problems: Problem[],
   owner: Match | null, signature: string };

@@ -120,7 +120,11 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		if err != nil {
 			return err
 		}
-		opts.Usage = counts
+		if slices.ContainsFunc(counts.Endpoints, func(e usage.Endpoint) bool { return e.Requests > 0 }) {
+			opts.Usage = counts
+		} else {
+			printf(c.Stderr, "No request in %q was for an endpoint, so the page shows no counts.\n", f.usage)
+		}
 	}
 	files, err := c.studioWorkspace(ctx, args, paths, f.registered)
 	if err != nil {

@@ -6,7 +6,7 @@ import { chip, failureBox, viewHead } from "./parts.js";
 import { go } from "./route.js";
 import { keyOf, version } from "./select.js";
 import { after, state } from "./store.js";
-import { share, usageOf, usageSpan } from "./usage.js";
+import { concerned, usageSpan } from "./usage.js";
 
 const levels = /** @type {Record<string, string>} */ ({ breaking: "bad", notable: "notable", compatible: "good" });
 const maxChanges = 300;
@@ -94,8 +94,9 @@ function card(s, before, group) {
   const name = now?.name ?? old?.name;
   const order = Object.keys(levels);
   const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
-  const usage = usageOf(s, first.version, old?.key ?? now?.key ?? "");
-  const rows = changes.some((c) => c.level !== "compatible") ? compared(old, now, usage) : [];
+  const all = group.flat();
+  const rows = changes.some((c) => c.level !== "compatible")
+    ? compared(old, now, (fits) => concerned(all.filter(fits))) : [];
   return [
     h("div", { class: "change-head" },
       h("p", { class: "row" }, group.length > 1 ? h("strong", {}, count(group.length, "endpoint")) : name
@@ -126,27 +127,32 @@ function place(s, { version: name, endpoint: url }) {
 
 // A row is one thing that editors or apps see, before and after.
 /** @typedef {{ before: Child, after: Child, who: Child }} Row */
+// Counted says how many requests the changes of a card concern that fit.
+/** @typedef {(fits: (c: Change) => boolean) => Child} Counted */
 
 /** compared returns what differs in an endpoint.
- * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @param {EndpointUsage | undefined} usage
+ * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @param {Counted} counted
  * @returns {Row[]} */
-function compared(old, now, usage) {
-  if (!old || !now) return whole(old, now, usage);
+function compared(old, now, counted) {
+  if (!old || !now) return whole(old, now, counted);
   const rows = [];
-  const facts = /** @type {const} */ ([["name", "Editors see another name."],
-    ["method", "Apps send another kind of request."],
-    ["mime_type", "Apps expect another kind of answer."]]);
-  for (const [name, who] of facts) {
+  const facts = /** @type {const} */ ([["name", "name-changed", "Editors see another name."],
+    ["method", "method-changed", "Apps send another kind of request."],
+    ["mime_type", "mime-type-changed", "Apps expect another kind of answer."]]);
+  for (const [name, rule, who] of facts) {
     if (old[name] === now[name]) continue;
-    rows.push({ before: [name.replace("_", " "), " ", code(old[name])], after: code(now[name]), who: h("p", {}, who) });
+    rows.push({ before: [name.replace("_", " "), " ", code(old[name])], after: code(now[name]),
+      who: [h("p", {}, who), counted((c) => c.rule === rule)] });
   }
   for (const { was, is } of pairs(old.modifiers, now.modifiers, (m) => m.id)) {
+    const ofModifier = (/** @type {Change} */ c) => c.subject?.[0] === "modifier" && c.subject[1] === was?.id;
     for (const param of pairs(was?.params ?? [], is?.params ?? [], (p) => p.key)) {
-      if (JSON.stringify(param.was) !== JSON.stringify(param.is)) rows.push(controlRow(param.was, param.is, usage));
+      if (JSON.stringify(param.was) === JSON.stringify(param.is)) continue;
+      rows.push(controlRow(param.was, param.is, (fits) => counted((c) => ofModifier(c) && fits(c))));
     }
   }
   if (JSON.stringify(old.context) !== JSON.stringify(now.context)) {
-    rows.push(contextRow(old.context, now.context, usage));
+    rows.push(contextRow(old.context, now.context, counted));
   }
   return rows;
 }
@@ -160,9 +166,9 @@ function pairs(old, now, key) {
 }
 
 /** whole is an endpoint that is new, or gone.
- * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @param {EndpointUsage | undefined} usage
+ * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @param {Counted} counted
  * @returns {Row[]} */
-function whole(old, now, usage) {
+function whole(old, now, counted) {
   const e = old ?? now;
   if (!e) return [];
   const form = h("div", { class: "form-of" + (old ? " gone" : " new") }, h("strong", {}, value(e.name)),
@@ -172,43 +178,41 @@ function whole(old, now, usage) {
   return [{
     before: old ? form : none, after: old ? none : form,
     who: old ? [h("p", {}, "Feeds of ", value(e.name, "strong"), " are called without its keys and settings."),
-      share(usage?.requests, state.usage?.requests, "went to it")] : h("p", {}, "Editors can choose it from now on."),
+      counted(() => true)] : h("p", {}, "Editors can choose it from now on."),
   }];
 }
 
 /** controlRow is a control that has changed.
- * @param {Param | undefined} was @param {Param | undefined} is @param {EndpointUsage | undefined} usage
+ * @param {Param | undefined} was @param {Param | undefined} is @param {Counted} counted
  * @returns {Row} */
-const controlRow = (was, is, usage) => ({
+const controlRow = (was, is, counted) => ({
   before: was ? control(was, is) : h("p", { class: "quiet" }, "No such control."),
   after: is ? control(is, undefined, was) : h("p", { class: "quiet" }, "No such control."),
-  who: whoOf(was, is, usage),
+  who: whoOf(was, is, counted),
 });
 
 /** whoOf says who notices that a control has changed.
- * @param {Param | undefined} was @param {Param | undefined} is @param {EndpointUsage | undefined} usage
+ * @param {Param | undefined} was @param {Param | undefined} is @param {Counted} counted
  * @returns {Child} */
-function whoOf(was, is, usage) {
+function whoOf(was, is, counted) {
   const label = (is ?? was)?.label || (is ?? was)?.key || "";
   const name = (/** @type {string} */ text) => h("strong", {}, value(text));
   if (!was) return h("p", {}, "Nobody yet: editors can set ", name(label), " from now on.");
-  const used = usage?.params[was.key];
   if (!is) {
     return [h("p", {}, "Feeds that set ", name(label), " lose it: editors can no longer see or change it."),
-      share(used?.set, usage?.requests, "set it")];
+      counted((c) => c.rule === "modifier-removed" || (c.rule === "param-key-changed" && c.old === was.key))];
   }
   const gone = was.options.filter((option) => !is.options.some((other) => other.value === option.value));
   const added = is.options.filter((option) => !was.options.some((other) => other.value === option.value));
   return [
     gone.map((option) => [h("p", {}, "Feeds saved with ", name(`${label}: ${option.label || option.value}`),
       " keep asking for it; the service must still answer."),
-      share(used?.options?.[option.value], usage?.requests, "set it")]),
+      counted((c) => c.rule === "option-removed" && c.subject.at(-1) === option.value)]),
     added.map((option) => h("p", {}, "Editors can choose ", name(option.label || option.value), ".")),
-    was.default !== is.default && [
-      h("p", {}, "New feeds start with ", name(is.default ?? "nothing"), " instead of ", name(was.default ?? "nothing"),
-        ". Saved values stay."),
-      usage && share(usage.requests - (used?.set ?? 0), usage.requests, "leave it as it is")],
-    was.control !== is.control && h("p", {}, "Saved values may not fit the new control."),
+    was.default !== is.default && h("p", {}, "New feeds start with ", name(is.default ?? "nothing"), " instead of ",
+      name(was.default ?? "nothing"), ". Saved values stay."),
+    was.control !== is.control && [h("p", {}, "Saved values may not fit the new control."),
+      counted((c) => c.rule === "param-type-changed")],
     (was.label !== is.label || was.placeholder !== is.placeholder) && h("p", {}, "Editors see other words."),
   ];
 }
@@ -231,29 +235,35 @@ function control(param, next, last) {
         : h("span", { class: "quiet" }, value(param.placeholder || param.control))));
 }
 
+/** sentAs is a key with how it is sent, where that is not as usual. @param {ContextField} item */
+const sentAs = (item) => item.key + (item.sent_as === item.key ? "" : ` as ${item.sent_as}`)
+  + (item.type === "ctx" ? "" : ` (${item.type})`);
+
 /** contextRow is what the app adds.
- * @param {ContextField[]} was @param {ContextField[]} is @param {EndpointUsage | undefined} usage @returns {Row} */
-function contextRow(was, is, usage) {
+ * @param {ContextField[]} was @param {ContextField[]} is @param {Counted} counted @returns {Row} */
+function contextRow(was, is, counted) {
   const row = (/** @type {ContextField[]} */ items, /** @type {ContextField[]} */ others,
     /** @type {string} */ kind) => {
     const differs = (/** @type {ContextField} */ item) =>
-      !others.some((other) => other.key === item.key && other.required >= item.required);
+      !others.some((other) => sentAs(other) === sentAs(item) && other.required >= item.required);
     return h("p", { class: "gets" }, "The app adds ", items.length === 0 && "no keys",
-      items.map((item) => chip(item.key,
+      items.map((item) => chip(sentAs(item),
         (differs(item) ? kind : "") + (item.required && kind !== "lost" ? " required" : ""))));
   };
   return {
     before: row(was, is, "lost"), after: row(is, was, "arrived"),
     who: pairs(was, is, (item) => item.key).map(({ was: old, is: now }) => {
       const key = (now ?? old)?.key ?? "";
-      const used = usage?.keys[key];
-      const lacking = used && used.missing + used.undefined;
-      if (now?.required && !old?.required) {
-        return [h("p", {}, "Apps without ", code(key), " get an error."),
-          share(lacking, usage?.requests, "came without it")];
-      }
-      if (!now) return h("p", {}, "The service no longer gets ", code(key), ".");
-      return !old && h("p", {}, "Apps that have ", code(key), " send it.");
+      const count = (/** @type {string} */ rule) =>
+        counted((c) => c.rule === rule && c.subject[0] === "context" && c.subject[1] === key);
+      return [
+        now?.required && !old?.required && [h("p", {}, "Apps without ", code(key), " get an error."),
+          count("context-required")],
+        old && now && sentAs(old) !== sentAs(now) && [h("p", {}, "The service gets ", code(key), " in another way."),
+          count("context-type-changed") ?? count("context-mapper-changed")],
+        !now && [h("p", {}, "The service no longer gets ", code(key), "."), count("context-removed")],
+        !old && !now?.required && h("p", {}, "Apps that have ", code(key), " send it."),
+      ];
     }),
   };
 }

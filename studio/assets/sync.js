@@ -87,7 +87,7 @@ function apply(now, wish) {
     state.connection = "live";
     state.failures.locked = null;
     state.loaded = true;
-    if (now.usage) state.usage = now.usage;
+    if (now.usage) state.usage = { ...now.usage, period: now.period };
     const { instance, build, rev, host } = now;
     state.server = {
       instance, build, rev, host, deployment: wish, sendTo: now.send_to, timeout: now.timeout,

@@ -21,12 +21,21 @@ function percent(n, of) {
 const bar = (n, of) => h("progress", { class: "bar", max: Math.max(1, of), value: n, "aria-hidden": "true" });
 
 /** share says how many of the requests do something, with a bar.
- * @param {number | undefined} n @param {number | undefined} of @param {string} does */
-export const share = (n, of, does) =>
-  (n === undefined || of === undefined ? null : h("div", { class: "share" }, bar(n, of),
-  h("p", {}, n === 0 ? `No request of ${number(of)} ${does}.`
+ * @param {number} n @param {number} of @param {string} does */
+const share = (n, of, does) => h("div", { class: "share" }, bar(n, of),
+  h("p", {}, n === 0 ? `None of ${number(of)} requests ${does}.`
     : [h("strong", {}, number(n)), ` of ${number(of)} requests ${does} `,
-    h("span", { class: "quiet" }, `(${percent(n, of)})`)])));
+    h("span", { class: "quiet" }, `(${percent(n, of)})`)]));
+
+/** concerned says how many requests changes concern, if that is known of each. Of a whole endpoint, it is a share of
+ * all requests.
+ * @param {Change[]} changes */
+export function concerned(changes) {
+  const sum = (/** @type {"requests" | "of"} */ name) => changes.reduce((n, c) => n + (c[name] ?? NaN), 0);
+  if (changes.length === 0 || Number.isNaN(sum("requests"))) return null;
+  const { doing } = changes[0];
+  return share(sum("requests"), doing ? sum("of") : state.usage?.requests ?? 0, doing || "went to it");
+}
 
 /** small is a share beside a control.
  * @param {number | undefined} n @param {number | undefined} of @param {string} does */
@@ -38,6 +47,5 @@ export const small = (n, of, does) => (n === undefined || !of ? null
 export function usageSpan() {
   const { usage } = state;
   if (!usage) return "";
-  const days = usage.from && usage.to ? `${usage.from} to ${usage.to}, ` : "";
-  return `usage ${days}${number(usage.requests)} requests`;
+  return `usage ${usage.period && usage.period + ", "}${number(usage.requests)} requests`;
 }
