@@ -51,8 +51,10 @@ const hint = (at) => {
   const draft = currentDraft();
   if (draft?.owner) return ["Nothing to send: this feed belongs to ", value(draft.owner.winner.name), "."];
   if (sendOf(at.source) === "sample") {
-    return draft?.problems.some((p) => !p.context)
-      ? "Fill in the missing values to see a sample of this feed." : "Press Send to see a sample of this feed.";
+    const blocking = draft?.problems.find((p) => !p.context);
+    if (!blocking) return "Press Send to see a sample of this feed.";
+    return blocking.field === "" ? "There is a sample of this feed once its errors are fixed."
+      : "Fill in the missing values to see a sample of this feed.";
   }
   if (sendOf(at.source) === "origin" && !sendTo()) return "Enter the server to send requests to, above.";
   const lacking = draft?.problems.find((p) => p.context || p.field.startsWith("param:"));

@@ -177,9 +177,9 @@ function arrival(at) {
       lines.some(isNew) && h("code", { class: "arrived-ctx" }, "{ ",
         lines.map((line) => h("span", { class: isNew(line) ? "arrived" : "" }, plain(line), " ")), "}"),
       added.length > 0 && !lines.some(isNew)
-        && h("span", { class: "quiet" }, "It is sent once it has a value, under “What the app adds”."),
-      button({ class: "small", "aria-label": "Close", onclick: () => change((state) => { state.arrived = null; }) },
-        "×")));
+        && h("span", { class: "quiet" }, "It is sent once it has a value, under “What the app adds”.")),
+    button({ class: "small", "aria-label": "Close", onclick: () => change((state) => { state.arrived = null; }) },
+      "×"));
 }
 
 /** @param {string} send */
