@@ -98,13 +98,28 @@ func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
 		transport = retry.NewTransport(transport)
 	}
 	sender := &auth.Client{
-		Client:     &http.Client{Transport: transport, CheckRedirect: registryRedirect},
+		Client:     &http.Client{Transport: secretly{transport, ref.Registry}, CheckRedirect: registryRedirect},
 		Cache:      auth.NewCache(),
 		Credential: credentials.Credential(store),
 	}
 	sender.SetUserAgent(cmp.Or(r.UserAgent, "signpost"))
 	repo := &remote.Repository{Client: sender, Reference: ref, MaxMetadataBytes: maxManifest}
 	return &artifact{name: registryScheme + name, within: within, ref: ref, repo: repo}, nil
+}
+
+// secretly sends credentials over https, or to a registry on this machine that speaks plain http; to no other service that
+// such a registry may name, such as one for tokens.
+type secretly struct {
+	http.RoundTripper
+	registry string
+}
+
+func (s secretly) RoundTrip(req *http.Request) (*http.Response, error) {
+	secret := req.Header.Get("Authorization") != "" || req.Method == http.MethodPost // which may have a password in its body
+	if secret && req.URL.Scheme != "https" && req.URL.Host != s.registry {
+		return nil, fmt.Errorf("the registry names %s for tokens, which speaks plain http: no password is sent there", req.URL.Host)
+	}
+	return s.RoundTripper.RoundTrip(req)
 }
 
 // registryRedirect also follows a redirect of a blob to another host, as large registries do: its digest is checked, and
@@ -264,7 +279,7 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the registry sent content that does not match its digest: %w", err)
 	case strings.Contains(err.Error(), "missing required header"): // nor for this
 		return fmt.Errorf("the server is not an OCI registry: %w", httpurl.WithoutURL(err))
-	case isPlain(err):
+	case isPlain(err) && !host.IsLoopback(a.ref.Registry):
 		return errors.New("the registry speaks plain http, which is only used for registries on this machine")
 	}
 	return explain(err)

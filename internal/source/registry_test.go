@@ -344,6 +344,47 @@ func TestPlainRegistry(t *testing.T) {
 	fails(t, "another machine", err, "the registry speaks plain http, which is only used for registries on this machine")
 }
 
+// TestTokenService gets a token where a registry says. The password goes there over https only, unless it is the registry.
+func TestTokenService(t *testing.T) {
+	password := false // has been received
+	tokens := func(w http.ResponseWriter, r *http.Request) {
+		_, _, password = r.BasicAuth()
+		io.WriteString(w, `{"token": "t"}`)
+	}
+	plain, secure := httptest.NewServer(http.HandlerFunc(tokens)), httptest.NewTLSServer(http.HandlerFunc(tokens))
+	defer plain.Close()
+	defer secure.Close()
+	realm := ""
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/token" {
+			tokens(w, r)
+			return
+		}
+		w.Header().Set("Www-Authenticate", `Bearer realm="`+realm+`/token",service="x"`)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer registry.Close()
+	name := registry.Listener.Addr().String()
+	t.Setenv("DOCKER_CONFIG", tree(t, map[string]string{"config.json": `{"auths": {"` + name + `": {"auth": "dTpw"}}}`})) // u:p
+	for _, test := range []struct {
+		realm, want string
+		password    bool
+	}{
+		{registry.URL, "the registry denies access (401 Unauthorized)", true},
+		{secure.URL, "the registry denies access (401 Unauthorized)", true},
+		{plain.URL, "which speaks plain http: no password is sent there", false},
+		{strings.Replace(plain.URL, "http:", "https:", 1), "the server does not speak TLS on this port", false},
+		{"http://tokens.example", "the registry names tokens.example for tokens, which speaks plain http", false},
+	} {
+		realm, password = test.realm, false
+		_, err := readFrom(t, Registry{Transport: secure.Client().Transport}, "oci://"+name+"/feeds:prod")
+		fails(t, realm, err, test.want)
+		if password != test.password {
+			t.Errorf("%s gets the password: %v", realm, password)
+		}
+	}
+}
+
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
