@@ -71,5 +71,12 @@ func isError(object map[string]any) bool {
 			return false
 		}
 	}
-	return object["error"] != nil || object["errors"] != nil || object["success"] == false
+	for _, key := range []string{"status", "statusCode", "status_code", "code"} {
+		code, _ := object[key].(json.Number)
+		if n, err := code.Int64(); err == nil && n >= 400 {
+			return true
+		}
+	}
+	isMessage := len(object) == 1 && (object["message"] != nil || object["detail"] != nil)
+	return isMessage || object["error"] != nil || object["errors"] != nil || object["success"] == false || object["status"] == "error"
 }

@@ -14,7 +14,7 @@ func TestEachText(t *testing.T) {
 	for text, want := range map[string][][3]string{
 		`{"a": ["x", {"b/c~": "https://h/1"}, ["HTTP://h/2"]], "https://key/": 1, "n": 20, "s": "see https://h/3", "t": "ftp://h/4", "e": "https://h/5"}`: {
 			{"https://h/1", "/a/1/b~1c~0", "/a/*/b~1c~0"}, {"HTTP://h/2", "/a/2/0", "/a/*/*"}, {"https://h/5", "/e", "/e"}},
-		`{"a": "/x", "b": "//x", "c": "/", "id": "/x", "d": "/x y"}`: {{"/x", "/a", "/a"}},
+		`{"a": "/x", "b": "//x", "c": "/", "id": "/x", "d": "/x y"}`: {{"/x", "/a", "/a"}, {"//x", "/b", "/b"}},
 		`"https://h/"`: {{"https://h/", "", ""}},
 		"20":           nil,
 		`{"` + strings.Repeat("k", maxPointer+1) + `": "https://h/"}`:          {{"https://h/", "/…", "/…"}},
