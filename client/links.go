@@ -42,10 +42,13 @@ type linkProblem struct {
 var (
 	noEndpoint = &linkProblem{Failed, "no endpoint answers for %s: apps send no context keys",
 		"declare an endpoint whose URL is a prefix of it, or correct the link"}
-	localLink = &linkProblem{Warned, "no device elsewhere can call %s: the host is a single machine or in a private network",
-		"make the service write links with the host that it is called by"}
+	otherHost = &linkProblem{Warned, "apps send no context keys to %s: it has the path of an endpoint, but another host", hostOfLinks}
+	localLink = &linkProblem{Warned, "no device elsewhere can call %s: the host is a single machine or in a private network", hostOfLinks}
+
 	relativeLink = &linkProblem{Warned, "apps cannot call %s: the URL is relative", "write the whole URL, with scheme and host"}
 )
+
+const hostOfLinks = "make the service write links with the host that it is called by, and the proxy in front of it pass the Host header on"
 
 // isLink reports whether text is an http(s) URL and nothing else, or looks like the path of one. The field id is for
 // identifiers, which may as well.
@@ -53,7 +56,7 @@ func isLink(text string, at place) bool {
 	scheme, _, absolute := strings.Cut(text, "://")
 	absolute = absolute && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 	isID := strings.HasSuffix(at.pointer, "/id")
-	relative := strings.HasPrefix(text, "/") && len(text) > 1 && text[1] != '/' && !isID
+	relative := strings.HasPrefix(text, "/") && len(text) > 1 && !isID
 	return (absolute || relative) && !strings.ContainsAny(text, " \t\r\n\"<>\\")
 }
 
@@ -67,12 +70,14 @@ func (c *checker) addLink(p *probe, text string, at place) {
 	name, err := host.Parse(u.Host)
 	match, answered := c.index.Match(text)
 	switch e, own := c.own[match.Endpoint]; {
-	case u.Host != "" && host.IsLocal(u.Host) && !host.IsLocal(c.address.Host):
+	case u.Scheme != "" && isPrivate(u.Host) && !isPrivate(c.address.Host):
 		l.problem = localLink
 	case isFile(u) && !answered:
 		return
-	case u.Host == "" && c.roots[firstSegment(u.Path)]: // it begins like the path of an endpoint of this service
+	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.roots[firstSegment(u.Path)]): // like an endpoint of this service
 		l.problem = relativeLink
+	case err == nil && !c.hosts[name] && c.isOnOtherHost(u):
+		l.problem = otherHost
 	case err != nil || !c.hosts[name]:
 		return
 	case !answered:
@@ -84,6 +89,21 @@ func (c *checker) addLink(p *probe, text string, at place) {
 	if c.kept <= cmp.Or(c.opts.limit, maxKept) {
 		p.links = append(p.links, l)
 	}
+}
+
+// isPrivate reports whether no device elsewhere can call a host. Names without a dot are those of containers and machines.
+func isPrivate(authority string) bool {
+	name, err := host.Parse(authority)
+	return err == nil && (host.IsLocal(name) || !strings.ContainsAny(name, ".:") || strings.HasSuffix(name, ".internal"))
+}
+
+// isOnOtherHost reports whether a link would belong to an endpoint of the manifest if it were on its host: the service
+// may have got another host than the one that clients ask for. A path of a single segment says too little.
+func (c *checker) isOnOtherHost(u *url.URL) bool {
+	first := signpost.CutURL(c.manifest.Endpoints[0].URL)
+	match, ok := c.index.Match(first.Scheme() + "://" + first.Authority() + u.EscapedPath())
+	path, _, _ := strings.Cut(signpost.CutURL(match.Endpoint).Path(), "{{")
+	return ok && strings.Contains(strings.Trim(path, "/"), "/") && u.Scheme != "" && !isPrivate(c.address.Host)
 }
 
 // fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no
@@ -169,11 +189,18 @@ func (c *checker) addBadLinks(links []*link) {
 	}
 	r := c.add(first.problem.status, first.problem.hint, first.problem.message, example)
 	r.Endpoint = first.from.endpoint.URL
-	if first.problem == noEndpoint {
+	near := c.nearEndpoint(first.url)
+	switch {
+	case first.problem == otherHost:
 		r.Cause = causeNoEndpoint
-		if near := c.nearEndpoint(first.url); near != "" {
-			r.Cause, r.Hint = "", fmt.Sprintf("correct the link: its scheme, port or user info is not that of %q", near)
-		}
+	case first.problem != noEndpoint:
+	case near == "":
+		r.Cause = causeNoEndpoint
+	case first.url.Scheme == "http" && strings.HasPrefix(near, "https:"):
+		r.Hint = fmt.Sprintf("correct the link: it is plain http, and %q is not; if TLS ends in front of the service, "+
+			"make the proxy send X-Forwarded-Proto: https and the service trust it", near)
+	default:
+		r.Hint = fmt.Sprintf("correct the link: its scheme, port or user info is not that of %q", near)
 	}
 }
 
