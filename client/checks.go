@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,13 +27,16 @@ import (
 // The checks follow in the order in which they run.
 
 func (c *checker) checkHTTPS(context.Context) {
-	const hint = "terminate TLS in the service, or in a reverse proxy in front of it"
 	if c.address.Scheme == "https" {
 		c.add(Passed, "", "the address is https")
 		return
 	}
-	r := c.add(Failed, hint, "the address is plain http: studios require https")
+	r := c.add(Failed, "terminate TLS in the service, or in a reverse proxy in front of it",
+		"the address is plain http: studios require https")
 	r.Cause = causePlainHTTP
+	if c.answer != nil && strings.HasPrefix(c.answer.Redirect, "https://") {
+		r.Cause, r.Hint = "", "use the https address that it redirects to"
+	}
 	if host.IsLoopback(c.address.Host) {
 		r.Status, r.Message = Warned, "the address is plain http, which only works on this machine: studios require https"
 	}
@@ -71,12 +76,11 @@ func (c *checker) checkCertificate(context.Context) {
 }
 
 func (c *checker) checkRedirect(context.Context) {
-	if c.answer.Status/100 != 3 {
+	if c.answer.Redirect == "" {
 		c.add(Passed, "", "no redirect")
 		return
 	}
-	o := &outcome{asked: c.address, status: c.answer.Status, redirect: c.answer.Redirect}
-	c.addProblem("", o.problem())
+	c.addProblem("", newOutcome(c.address, c.answer).problem())
 	c.blocked = "the address redirects"
 }
 
@@ -85,16 +89,21 @@ func (c *checker) checkStatus(context.Context) {
 		c.add(Passed, "", "200 OK")
 		return
 	}
-	o := &outcome{asked: c.address, status: c.answer.Status, signpost: signpostProblem(c.answer.Status, c.answer.Body)}
-	c.addProblem("", o.problem())
+	o := newOutcome(c.address, c.answer)
+	p := o.problem()
+	if c.forwardsManifest() && o.signpost == nil && o.status == http.StatusNotFound {
+		p.Hint = fmt.Sprintf("%s has no manifest at this path; "+
+			"if another server publishes it, give the address with the port of that server: it is then fetched from there", c.opts.SendTo.Host)
+	}
+	c.addProblem("", p)
 	c.blocked = "the response is not a manifest"
 }
 
 func (c *checker) checkJSON(ctx context.Context) {
 	const (
-		look       = "look at what the service sends at this address"
-		wrongPlace = "make sure that this is the address of the manifest, not of a web page or a sign-in in front of it"
-		sendJSON   = "send Content-Type: application/json"
+		look     = "look at what the service sends at this address"
+		webPage  = "a web page answers, such as a sign-in or the start page of an app: correct the address, or " + routeHint
+		sendJSON = "send Content-Type: application/json"
 	)
 	unreadable := func(hint, format string, args ...any) *Result {
 		c.blocked = "the response is not JSON"
@@ -102,7 +111,6 @@ func (c *checker) checkJSON(ctx context.Context) {
 	}
 	contentType := c.answer.Header.Get("Content-Type")
 	declared := mediaType(contentType)
-	err := json.Unmarshal(c.answer.Body, new(json.RawMessage))
 	switch problem := Explain(c.err); {
 	case errors.As(c.err, new(*encodingError)):
 		unreadable(problem.Hint, "%s", problem.Message)
@@ -115,10 +123,9 @@ func (c *checker) checkJSON(ctx context.Context) {
 	case !utf8.Valid(c.answer.Body):
 		unreadable("send UTF-8, as JSON requires",
 			"the response is not UTF-8 text; its Content-Type is %s", quoteOrNone(contentType))
-	case bytes.HasPrefix(c.answer.Body, []byte("\ufeff")):
-		unreadable("remove it: JSON has none", "the response begins with a byte order mark")
-	case err != nil:
-		unreadable(wrongPlace, "the response is not JSON: %v; its Content-Type is %s", err, quoteOrNone(declared))
+	case !json.Valid(c.answer.Body):
+		why := notJSON(c.answer.Body)
+		unreadable(cmp.Or(why.Hint, webPage), "the response is not JSON: %s; its Content-Type is %s", why.Message, quoteOrNone(declared))
 	}
 	if c.blocked != "" {
 		return
@@ -136,8 +143,33 @@ func (c *checker) checkJSON(ctx context.Context) {
 	}
 }
 
+// notJSON says why a body is not JSON, and what to do about it, unless it is a web page: then the hint is empty.
+func notJSON(body []byte) Problem {
+	_, err := decodeJSON(body)
+	switch {
+	case bytes.HasPrefix(body, []byte("\ufeff")):
+		return Problem{Message: "it begins with a byte order mark", Hint: "remove the mark: JSON has none"}
+	case !utf8.Valid(body):
+		return Problem{Message: "it is not UTF-8 text", Hint: "send UTF-8, as JSON requires"}
+	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
+		return Problem{Message: "it is HTML or XML"}
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return Problem{Message: fmt.Sprintf("it ends too early, after %s", spell.Count(len(body), "byte")), Hint: cutOffHint}
+	case err == nil:
+		return Problem{Message: "more follows after a JSON value", Hint: "look at what is sent"}
+	}
+	return Problem{Message: err.Error(), Hint: "look at what is sent instead"}
+}
+
 func (c *checker) checkManifest(context.Context) {
 	before := len(c.results)
+	var document map[string]json.RawMessage
+	names := func() []string { return slices.Sorted(maps.Keys(document)) }
+	if json.Unmarshal(c.answer.Body, &document) == nil && document["endpoints"] == nil && spell.Nearest("endpoints", names()) == "" {
+		c.add(Failed, "something other than the manifest is sent, such as a feed or an error: correct the address, or "+routeHint,
+			"the response is JSON, but not a manifest: it has no endpoints")
+		return
+	}
 	m, err := ReadManifest(c.answer.Body)
 	var findings []signpost.Finding
 	if c.opts.Lint != nil {
@@ -206,7 +238,7 @@ func (c *checker) warnOfVersions() {
 	}
 }
 
-func (c *checker) checkHost(context.Context) {
+func (c *checker) checkHost(ctx context.Context) {
 	if c.manifest == nil || len(c.manifest.Endpoints) == 0 {
 		c.add(Skipped, "", "the manifest has no URLs")
 		return
@@ -246,6 +278,21 @@ func (c *checker) checkHost(context.Context) {
 	default:
 		c.add(Warned, hostHint, "no URL is on %s", asked).Cause = causeWrongHost
 	}
+	if r := &c.results[len(c.results)-1]; r.Cause == causeWrongHost && c.isCached(ctx) {
+		r.Cause, r.Hint = "", "a cache in front of the service has the manifest of another host: "+
+			"make the host a part of its keys (nginx: proxy_cache_key $scheme$host$uri)"
+	}
+}
+
+// isCached reports whether a cache answered with the manifest of another host: one that no cache knows has the right one.
+func (c *checker) isCached(ctx context.Context) bool {
+	answer, err := c.get(ctx, c.fresh(), "", "")
+	if err != nil {
+		return false
+	}
+	m, err := ReadManifest(answer.Body)
+	isOurs := func(e signpost.Endpoint) bool { return c.ownHosts.Owns(signpost.CutURL(e.URL)) }
+	return err == nil && slices.ContainsFunc(m.Endpoints, isOurs)
 }
 
 // portNote mentions a port that the URLs lack, because {{host}} never includes one.
@@ -300,7 +347,7 @@ func (c *checker) checkETag(ctx context.Context) {
 	const hint = "answer 304 when If-None-Match has the current ETag, as signpost serve does"
 	tag := c.answer.Header.Get("ETag")
 	if tag == "" {
-		c.add(Warned, hint, "no ETag header: the manifest is sent in full each time")
+		c.add(Warned, "send an ETag, and "+hint, "no ETag header: the manifest is sent in full each time")
 		return
 	}
 	answer, err := c.get(ctx, c.address, "If-None-Match", tag)
@@ -320,7 +367,7 @@ func (c *checker) checkETag(ctx context.Context) {
 		c.add(Passed, "", "If-None-Match with the current ETag gets 304")
 	case answer.Header.Get("ETag") != tag:
 		c.add(Warned, "make it a hash of the manifest, so that it is the same on every replica and changes only with the manifest",
-			"the ETag was %s and is %s now", quoteOrNone(tag), quoteOrNone(answer.Header.Get("ETag")))
+			"the ETag was %s and is %s now", tag, cmp.Or(answer.Header.Get("ETag"), "missing"))
 	default:
 		c.add(Warned, hint, "If-None-Match with the current ETag gets 200 OK and the manifest in full")
 	}

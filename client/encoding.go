@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -58,19 +59,22 @@ func decode(header http.Header, body []byte, limit int) (decoded []byte, compres
 // compareEncodings reports a manifest that is not the same with and without compression: caches mix the two if they
 // ignore Vary. If neither is compressed, a cache may have answered, so a second address that no cache knows decides.
 func (c *checker) compareEncodings(ctx context.Context) {
-	fresh := *c.address
-	fresh.RawQuery = strings.TrimPrefix(fresh.RawQuery+"&signpost-check="+rand.Text(), "&")
 	zipped := c.answer
 	plain, err := c.get(ctx, c.address, "Accept-Encoding", "identity")
 	if err == nil && !zipped.compressed && !plain.compressed {
-		again, againErr := c.get(ctx, &fresh, "Accept-Encoding", acceptEncoding)
+		fresh := c.fresh()
+		again, againErr := c.get(ctx, fresh, "Accept-Encoding", acceptEncoding)
 		if againErr == nil && again.Status == http.StatusOK && again.compressed {
 			zipped = again
-			plain, err = c.get(ctx, &fresh, "Accept-Encoding", "identity")
+			plain, err = c.get(ctx, fresh, "Accept-Encoding", "identity")
 		}
 	}
-	const hint = "a cache or proxy in front of the service ignores Vary: Accept-Encoding, " +
-		"and stores one response for all clients: make it obey Vary, as nginx does without proxy_ignore_headers Vary"
+	const (
+		ignoresVary = "a cache or proxy in front of the service ignores Vary: Accept-Encoding, " +
+			"and stores one response for all clients: make it obey Vary, as nginx does without proxy_ignore_headers Vary"
+		mixes = "a cache in front of the service mixes responses, or still has an older one: make it obey Vary: Accept-Encoding, " +
+			"and the host a part of its keys (nginx: proxy_cache_key $scheme$host$uri); after a change, check again when it has the new one"
+	)
 	switch {
 	case err != nil:
 		c.addProblem("without compression: ", Explain(err))
@@ -78,9 +82,16 @@ func (c *checker) compareEncodings(ctx context.Context) {
 		c.add(Failed, "answer requests that accept no compression like any other",
 			"without compression, the response is %s", statusText(plain.Status))
 	case plain.compressed:
-		c.add(Failed, hint, "a request that accepts no compression gets gzip")
+		c.add(Failed, ignoresVary, "a request that accepts no compression gets gzip")
 	case !bytes.Equal(plain.Body, zipped.Body):
-		c.add(Failed, hint, "the manifest is another one with gzip than without: %d and %d bytes",
+		c.add(Failed, mixes, "the manifest is another one with gzip than without: %d and %d bytes",
 			len(zipped.Body), len(plain.Body))
 	}
+}
+
+// fresh returns the address with a query that no cache knows. Services ignore it.
+func (c *checker) fresh() *url.URL {
+	u := *c.address
+	u.RawQuery = strings.TrimPrefix(u.RawQuery+"&signpost-check="+rand.Text(), "&")
+	return &u
 }

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"strings"
 	"syscall"
-
-	"signpost/internal/httpurl"
 )
 
 // Values of Result.Cause and Problem.Cause: reasons for which a caller may have an option. Other results have none.
@@ -45,7 +43,6 @@ type Problem struct {
 // Explain explains an error of [Fetch] or [Send].
 func Explain(err error) Problem {
 	var (
-		unknown x509.UnknownAuthorityError
 		verify  *tls.CertificateVerificationError
 		record  tls.RecordHeaderError
 		dns     *net.DNSError
@@ -61,29 +58,18 @@ func Explain(err error) Problem {
 	case err == nil:
 		return Problem{}
 	case errors.As(err, &status):
-		return explainStatus(status)
+		return status.problem()
 	case errors.As(err, &coding):
 		return Problem{Message: coding.message, Hint: coding.hint}
 	case errors.As(err, &verify):
-		p := Problem{
-			TLS:     true,
-			Message: "the certificate is not trusted: " + strings.TrimPrefix(verify.Err.Error(), "x509: "),
-			Hint: "get a certificate for this name, valid now, from an authority that clients trust, " +
-				"and make the server send the whole chain, with the intermediate certificates",
-		}
-		if errors.As(err, &unknown) {
-			p.Cause, p.Message = causeUnknownAuthority, "the certificate is from an authority that clients do not trust"
-			if c := unknown.Cert; c != nil && c.Issuer.String() == c.Subject.String() {
-				p.Message = "the certificate is self-signed; clients will not trust it"
-			}
-		}
-		return p
+		return explainCertificate(verify.Err)
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return Problem{TLS: true, Message: "the server does not speak TLS on this port",
 			Hint: "find out whether https is on another port, or not set up yet"}
 	case errors.As(err, &op) && op.Op == "remote error": // a TLS alert
 		return Problem{TLS: true, Message: fmt.Sprintf("the server aborts the TLS handshake: %v", op.Err),
-			Hint: "make sure that it has a certificate for this host and speaks TLS 1.2 or newer"}
+			Hint: "make sure that it has a certificate for this host (nginx: server_name; Caddy: the address of the site), " +
+				"and speaks TLS 1.2 or newer"}
 	case errors.Is(err, context.Canceled):
 		return Problem{Cause: causeCanceled, Message: "the request was canceled", Hint: "run it again"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
@@ -106,7 +92,7 @@ func Explain(err error) Problem {
 	case errors.Is(err, io.ErrUnexpectedEOF), request.begun && closed,
 		strings.Contains(err.Error(), "stream error"): // of HTTP/2, which has no type for it
 		return Problem{Message: "the response is cut off",
-			Hint: "look at the service's log, and at the limits of a proxy in front of it"}
+			Hint: cutOffHint}
 	case closed:
 		return Problem{Message: "the connection was closed without a response",
 			Hint: "look at the log of the service and of a proxy in front of it"}
@@ -118,21 +104,27 @@ func Explain(err error) Problem {
 	return p
 }
 
-// explainStatus explains a status of which nothing else is known.
-func explainStatus(e *StatusError) Problem {
-	return (&outcome{status: e.Status, redirect: e.Redirect}).problem()
-}
+const cutOffHint = "look at the service's log, and at the limits of a proxy in front of it"
 
-// problem explains why an address does not respond with a manifest.
-func (o *outcome) problem() Problem {
-	p := Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(o.status))}
-	target := fmt.Sprintf("%q", httpurl.Redacted(o.redirect)) // services repeat the query of the address
+// explainCertificate explains why a certificate is not valid.
+func explainCertificate(err error) Problem {
+	p := Problem{TLS: true, Message: "the certificate is not trusted: " + strings.TrimPrefix(err.Error(), "x509: ")}
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
 	switch {
-	case o.isLoop():
-		p.Message = "the address redirects to itself, " + target + ": a loop"
-	case o.redirect != "":
-		p.Message = "the address redirects to " + target
+	case errors.As(err, &unknown):
+		p.Cause, p.Message = causeUnknownAuthority, "the certificate is from an authority that clients do not trust"
+		if c := unknown.Cert; c != nil && c.Issuer.String() == c.Subject.String() {
+			p.Message = "the certificate is self-signed; clients will not trust it"
+		}
+		p.Hint = "get a certificate from an authority that clients trust, " +
+			"and make the server send the whole chain, with the intermediate certificates"
+	case errors.As(err, new(x509.HostnameError)):
+		p.Hint = "get a certificate for this name, or make the server choose it (nginx: server_name; Caddy: the address of the site)"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		p.Hint = "renew it, make the server load the new one, and check the clocks"
+	default:
+		p.Hint = "get another certificate, from an authority that clients trust"
 	}
-	p.Cause, p.Hint = o.explain(manifestCauses)
 	return p
 }

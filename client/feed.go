@@ -54,7 +54,7 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	case answer.Truncated:
 		add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
 	case !utf8.Valid(body):
-		add(Failed, utf8Hint, "the body is not UTF-8 text; its charset is %s", quoteOrNone(charset))
+		add(Failed, utf8Hint, "the body is not UTF-8 text; its charset is %s", quoteOrNone(p.shown(charset)))
 	case !isObject:
 		add(Failed, `send a JSON object, such as {"entry": []}`,
 			"the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(body)))

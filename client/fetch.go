@@ -47,7 +47,12 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("fetch %q: %s", e.Address, explainStatus(e).Message)
+	return fmt.Sprintf("fetch %q: %s", e.Address, e.problem().Message)
+}
+
+// problem explains a status of which nothing else is known.
+func (e *StatusError) problem() Problem {
+	return (&outcome{asked: new(url.URL), status: e.Status, redirect: e.Redirect}).problem()
 }
 
 // Fetch fetches the manifest at an address. The response is 200 OK and complete. For any other status, including

@@ -127,7 +127,7 @@ func TestExplain(t *testing.T) {
 		{invalid(x509.UnknownAuthorityError{}), Problem{TLS: true, Cause: causeUnknownAuthority, Message: "the certificate is from an authority that clients do not trust"}, "whole chain"},
 		{invalid(x509.HostnameError{Certificate: leaf, Host: "b.example"}), Problem{TLS: true, Message: "the certificate is not trusted: certificate is valid for a.example, not b.example"}, "for this name"},
 		{invalid(x509.CertificateInvalidError{Cert: leaf, Reason: x509.Expired, Detail: "x"}),
-			Problem{TLS: true, Message: "the certificate is not trusted: certificate has expired or is not yet valid: x"}, "valid now"},
+			Problem{TLS: true, Message: "the certificate is not trusted: certificate has expired or is not yet valid: x"}, "renew it"},
 		{&StatusError{"https://a.example/v1/endpoints-manifest", 404, ""}, Problem{Message: "the response is 404 Not Found, not 200 OK"}, "the path"},
 		{&StatusError{"https://a.example/v1/endpoints-manifest", 302, "https://b.example/"}, Problem{Message: `the address redirects to "https://b.example/"`}, "use the target"},
 		{&requestError{err: errors.New("odd")}, Problem{Message: "the request failed: odd"}, "what answers there"},

@@ -31,7 +31,7 @@ import (
 //   - in its comment, options of the check: address, param, context, follow, ignore, strict, registered, send-to, limit, schema, an
 //     endpoint with its Values as JSON, and checks, the ones whose results are shown,
 //   - endpoints, a line for each: a URL, and fields that differ from a plain get endpoint,
-//   - responses, named by URL, by path if they are on every host, and by a request header that they depend on. They begin with
+//   - responses, named by URL (any query if it ends in a question mark), by path if they are on every host, and by a request header that they depend on. They begin with
 //     a status and, if the response is not complete, with what happens: abort, cut, stall, endless; gzip compresses the body. Feeds need only a body.
 //     BASE is the origin of the service, ORIGIN that of the app, MANIFEST the manifest of the endpoints, LATIN1 a letter that is
 //     not UTF-8.
@@ -193,7 +193,7 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 	plain, _, _ := strings.Cut(asked, "?")
 	for _, r := range s.responses {
 		got := req.Header.Get(r.header)
-		if slices.Contains([]string{asked, plain, req.URL.Path}, r.url) && (r.header == "" || got != "" && (r.value == "" || got == r.value)) {
+		if slices.Contains([]string{asked, strings.TrimSuffix(asked, req.URL.RawQuery), plain, req.URL.Path}, r.url) && (r.header == "" || got != "" && (r.value == "" || got == r.value)) {
 			text = r.text
 			break
 		}

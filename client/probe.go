@@ -102,8 +102,18 @@ func (c *checker) checkProbes(ctx context.Context) {
 	c.call(calls)
 	c.follow(ctx, calls)
 	answered := slices.ContainsFunc(slices.Concat(c.endpoints, c.followed), (*probe).answered)
+	base := ""
 	if !answered {
-		c.blameBasePath(calls)
+		base, _, _ = routes.Parse(c.address.Path)
+	}
+	for _, p := range slices.Concat(calls, c.followed) {
+		switch {
+		case p.outcome == nil:
+		case c.isOwn(p.url):
+			p.explain(strings.TrimSuffix(base, "/"))
+		default:
+			p.explain("")
+		}
 	}
 	before := len(c.results)
 	c.results = append(c.results, c.probeResults()...)
@@ -113,25 +123,17 @@ func (c *checker) checkProbes(ctx context.Context) {
 	failed := slices.ContainsFunc(c.results[before:], func(r Result) bool { return r.Status == Failed })
 	switch {
 	case len(calls) == 0:
-		c.add(Warned, "give the values that endpoints need or, if none can be called from here, try them with an app",
-			"no endpoint was called, so nothing is known about the feeds")
+		hint := "try them with an app: the results above say why they cannot be called from here"
+		needsValues := func(p *probe) bool { return p.result.Cause == causeMissingValues }
+		if slices.ContainsFunc(c.endpoints, needsValues) {
+			hint = "give the values that endpoints need"
+		}
+		c.add(Warned, hint, "no endpoint was called, so nothing is known about the feeds")
 	case !answered && !failed:
 		r := c.add(Failed, "compare the URLs of the manifest with those that the feed service answers for",
 			"no feed answered in %s", spell.Count(len(calls)+len(c.followed), "request"))
 		if calls[0].result.Cause == causeBasePath {
 			r.Hint = calls[0].result.Hint
-		}
-	}
-}
-
-// blameBasePath explains again why there are no feeds, if the address has a base path: none of them answered, so a
-// proxy may have lost it.
-func (c *checker) blameBasePath(calls []*probe) {
-	base, _, _ := routes.Parse(c.address.Path)
-	for _, p := range calls {
-		if p.outcome != nil && len(base) > 1 && c.isOwn(p.url) {
-			p.outcome.base = base
-			p.explainOutcome()
 		}
 	}
 }
@@ -256,7 +258,7 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 	}
 	req, err := NewRequest(ctx, e, call)
 	if err != nil {
-		return p.set(Failed, "correct the definition, or the value of the placeholder", "it cannot be called: %v", err)
+		return p.set(Failed, "correct the definition, or the value that is given for it", "it cannot be called: %v", err)
 	}
 	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
 	p.url = req.URL.String()
@@ -308,6 +310,9 @@ func (c *checker) contextRefusal(e signpost.Endpoint) string {
 	return ""
 }
 
+const webPageOfFeed = "a web page answers instead of the feed, such as a sign-in or the start page of an app: " +
+	"make the proxy send the path to the feed service"
+
 // judge fills in the result of a call, from what exchange returned.
 func (c *checker) judge(p *probe, answer *Answer, err error) {
 	if err != nil {
@@ -325,7 +330,8 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	// That it is not declared is a finding about the manifest.
 	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON)
 	p.status = answer.Status
-	o := p.outcomeOf(answer)
+	asked, _ := url.Parse(p.url) // it is that of a request
+	o := newOutcome(asked, answer)
 	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", p.shown(got))
 	if got == "" {
 		told = "no Content-Type"
@@ -347,15 +353,17 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 			told += ", to " + p.quoteURL(answer.Redirect)
 		}
 		p.set(Failed, "", "%s", told)
-		p.explainOutcome()
 	case declared == signpost.MIMEForm:
 		p.set(Warned, "declare the type of the response",
 			"%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
 	case isJSON(got) && isJSON(declared) && !readable:
-		p.set(Failed, "look at what it sends instead of the feed", "%s with %s, but the body is not JSON", status, told)
+		why := notJSON(answer.Body)
+		p.set(Failed, cmp.Or(why.Hint, webPageOfFeed), "%s with %s, but the body is not JSON: %s", status, told, why.Message)
 	case got != declared && isJSON(got) && isJSON(declared):
 		p.set(Warned, "both are JSON, but clients may rely on the type: make them the same",
 			"%s with %s, not %q", status, told, declared)
+	case got == "text/html" && isJSON(declared) && !readable:
+		p.set(Failed, webPageOfFeed, "%s with %s, not %q", status, told, declared)
 	case got != declared:
 		p.set(Failed, "send the type that mime_type declares, or correct mime_type",
 			"%s with %s, not %q", status, told, declared)

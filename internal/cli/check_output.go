@@ -86,6 +86,7 @@ func withFlags(r client.Result, address *url.URL) client.Result {
 // by default.
 const hostRemedies = `. One of these helps:
 nginx, next to proxy_pass:     proxy_set_header Host $host;
+  (a location with a proxy_set_header of its own inherits none)
 Caddy, inside reverse_proxy:   header_up Host {host}
 a proxy that sends X-Forwarded-Host instead:   signpost serve --trusted-proxy ADDRESS-RANGE-OF-THE-PROXY
   (the proxy must strip the Forwarded and X-Forwarded-Host headers that clients send)
