@@ -187,23 +187,14 @@ func statFile(name string) (fs.FileInfo, error) {
 
 // readFiles reads a file, or the definitions in and below a directory.
 func (r *Reader) readFiles(name string) ([]Document, error) {
-	match := list
+	l := newLocal(name, r.Note)
+	l.rest, l.manifests = 0, r.Manifests
 	if r.Patterns {
-		match = listPattern
+		l.match = listPattern
 	}
-	files, _, err := match(name)
-	if err != nil {
-		return nil, err
-	}
-	documents := make([]Document, len(files))
-	for i, f := range files {
-		if documents[i], err = f.read(); err != nil {
-			return nil, err
-		}
-	}
-	documents, err = r.keepDefinitions(documents)
-	if err != nil {
-		return nil, readError(name, err)
+	documents, failures := l.read()
+	if len(failures) > 0 {
+		return nil, failures[0]
 	}
 	return documents, nil
 }
@@ -225,7 +216,7 @@ func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 		return true
 	})
 	if r.Note != nil && len(others) > 0 {
-		r.Note(skippedNote(others...))
+		r.Note(skippedNote(others))
 	}
 	if len(documents) == 0 {
 		return nil, ErrNoDefinitions
@@ -234,7 +225,7 @@ func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 }
 
 // skippedNote counts the files of a directory that are not definitions, and names the first ones.
-func skippedNote(names ...string) string {
+func skippedNote(names []string) string {
 	if len(names) == 1 {
 		return fmt.Sprintf("skipped %s: not a definition", names[0])
 	}

@@ -33,16 +33,14 @@ type Options struct {
 	// Hasty makes files be read as soon as they change, and read again if they were incomplete: in an editor.
 	Hasty bool
 
-	// Note is called once for each file in a directory that is skipped because it is not a definition. It may be nil.
+	// Note is called with a line about the files in a directory that are skipped because they are not definitions, once about
+	// each file. It may be nil.
 	Note func(message string)
 }
 
 // Follow returns the sources that the arguments name: files, directories, URLs of definitions, artifacts in OCI registries,
 // and what never changes, standard input and git revisions. It reads nothing.
 func Follow(args []string, opts Options) ([]Source, error) {
-	if opts.Note == nil {
-		opts.Note = func(string) {}
-	}
 	reader := &Reader{Stdin: opts.Stdin, Note: opts.Note}
 	var all []Source
 	for i, arg := range args {

@@ -1,9 +1,7 @@
 package source
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -34,7 +32,7 @@ type local struct {
 	path  string
 	match func(path string) ([]file, []string, error) // list or listPattern
 	rest  time.Duration                               // how long a file must have been unchanged
-	note  func(message string)
+	note  func(message string)                        // may be nil
 
 	manifests bool // it stands for those in a directory, too
 
@@ -77,10 +75,16 @@ func (f *localFile) recheck(name string) bool {
 func (l *local) Name() string { return l.path }
 
 func (l *local) Read() ([]Document, error) {
+	documents, failures := l.read()
+	return documents, errors.Join(failures...)
+}
+
+// read is Read with an error for each file that cannot be read.
+func (l *local) read() (_ []Document, failures []error) {
 	listed, directories, err := l.match(l.path)
 	l.directories = directories
 	if err != nil {
-		return l.documents, err
+		return l.documents, []error{err}
 	}
 	files := make(map[string]localFile, len(listed))
 	var changed []file
@@ -92,6 +96,7 @@ func (l *local) Read() ([]Document, error) {
 		files[f.name] = known
 	}
 	read, errs := l.readAtRest(changed)
+	var others []string // new ones
 	for _, f := range changed {
 		known, before := l.files[f.name]
 		now, ok := read[f.name]
@@ -100,7 +105,7 @@ func (l *local) Read() ([]Document, error) {
 			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
 			now.other = !f.named && !now.document.meant(l.manifests) && (!before || known.other)
 			if now.other && !before {
-				l.note(skippedNote(f.name))
+				others = append(others, f.name)
 			}
 			files[f.name] = now
 		case before && errs[f.name] != nil:
@@ -109,8 +114,10 @@ func (l *local) Read() ([]Document, error) {
 			delete(files, f.name)
 		}
 	}
+	if l.note != nil && len(others) > 0 {
+		l.note(skippedNote(others))
+	}
 	var documents []Document
-	var failures []error
 	for _, f := range listed {
 		if known, ok := files[f.name]; ok && !known.other {
 			documents = append(documents, known.document)
@@ -125,10 +132,13 @@ func (l *local) Read() ([]Document, error) {
 				l.files[name] = f
 			}
 		}
-		return l.documents, cmp.Or(errors.Join(failures...), readError(l.path, ErrNoDefinitions))
+		if len(failures) == 0 {
+			failures = []error{readError(l.path, ErrNoDefinitions)}
+		}
+		return l.documents, failures
 	}
 	l.files, l.documents = files, documents
-	return slices.Clone(documents), errors.Join(failures...)
+	return slices.Clone(documents), failures
 }
 
 // readAtRest reads files once each has been unchanged for a while, and returns them and the errors by name. It waits for
@@ -163,7 +173,7 @@ func (l *local) readAtRest(waiting []file) (read map[string]localFile, errs map[
 		waiting = changed
 	}
 	for _, f := range waiting {
-		errs[f.name] = readError(f.name, fmt.Errorf("it changes all the time, and was never unchanged for %v", restTime))
+		errs[f.name] = readError(f.name, errors.New("it changes all the time"))
 	}
 	return read, errs
 }
