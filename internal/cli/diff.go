@@ -202,18 +202,18 @@ type diffSide struct {
 	errors   []signpost.Finding
 }
 
-// readSide reads OLD or NEW, and prints what is wrong in it. An export may lack fields.
+// readSide reads OLD or NEW, and prints what is wrong in it. Of an export, it does not print warnings: most of it belongs
+// to others.
 func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string, export bool) (*diffSide, error) {
 	services, err := c.readAlone(ctx, reader, arg)
 	if err != nil {
 		return nil, err
 	}
 	errors, warnings := source.Errors(services...)
-	if export {
-		warnings = slices.DeleteFunc(warnings, func(f signpost.Finding) bool { return f.Rule == signpost.RuleRequiredField })
-	}
 	printFindings(c.Stderr, filesOf(services), errors)
-	printBriefly(c.Stderr, warnings)
+	if !export {
+		printBriefly(c.Stderr, warnings)
+	}
 	return &diffSide{source.Shown(arg), services, errors}, nil
 }
 
