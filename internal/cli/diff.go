@@ -263,9 +263,8 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	}
 	changes, err = c.compareSides(old, new, registered, f)
 	if err == nil && len(f.usage) > 0 {
-		before, after := states(old.services), states(new.services)
-		putHostsBack(before, after, changes)
-		err = c.joinUsage(ctx, withKeys(before, after), versionsOf(registered), f.usage, changes)
+		counted := countedState(states(old.services), states(new.services), changes)
+		err = c.joinUsage(ctx, counted, versionsOf(registered), f.usage, changes)
 	}
 	return changes, remarks, err
 }

@@ -184,7 +184,6 @@ func readUsageFile(path string) (*usage.Usage, error) {
 		return nil, fmt.Errorf("%q is not a usage file; "+
 			"make one with signpost usage SOURCE... --log FILE --format json", path)
 	}
-	counts.DropPartial()
 	return &counts, nil
 }
 

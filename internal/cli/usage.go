@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"os"
 	"os/signal"
@@ -109,16 +110,14 @@ func versionsOf(services []*source.Service) []signpost.Version {
 	return all
 }
 
-// countUsage counts logs. The counts are nil if a log cannot be opened. If there are counts and an error, reading
-// failed on the way or the context has ended.
+// countUsage counts logs. The counts are nil if a log does not exist. If there are counts and an error, reading failed
+// on the way or the context has ended.
 func (c *CLI) countUsage(
 	ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string,
 ) (*usage.Usage, error) {
 	p := &progress{out: c.Stderr, shown: isTerminal(c.Stderr)}
-	var files []io.Reader
 	for _, log := range logs {
 		if log == source.Stdin {
-			files = append(files, c.Stdin)
 			continue
 		}
 		info, err := os.Stat(log)
@@ -128,22 +127,30 @@ func (c *CLI) countUsage(
 		if err != nil {
 			return nil, fmt.Errorf("read log: %w", err)
 		}
-		file, err := os.Open(log)
-		if err != nil {
-			return nil, fmt.Errorf("read log: %w", err)
-		}
-		defer file.Close()
-		files = append(files, file)
 		p.total += info.Size()
 	}
 	counter := usage.NewCounter(services, others...)
 	var failure error
-	for i := 0; i < len(files) && ctx.Err() == nil; i++ {
-		p.Reader = files[i]
-		failure = errors.Join(failure, counter.Count(ctx, source.Shown(logs[i]), p))
+	for _, log := range logs {
+		if ctx.Err() == nil {
+			failure = errors.Join(failure, c.countLog(ctx, counter, log, p))
+		}
 	}
 	p.clear()
 	return counter.Usage(), failure
+}
+
+func (c *CLI) countLog(ctx context.Context, counter *usage.Counter, log string, p *progress) error {
+	p.Reader = c.Stdin
+	if log != source.Stdin {
+		file, err := os.Open(log)
+		if err != nil {
+			return fmt.Errorf("read log: %w", err)
+		}
+		defer file.Close()
+		p.Reader = file
+	}
+	return counter.Count(ctx, source.Shown(log), p)
 }
 
 // joinUsage says for each change how many requests it concerns.
@@ -159,71 +166,72 @@ func (c *CLI) joinUsage(
 	return nil
 }
 
-// putHostsBack turns manifests in the old state into what definitions have: {{host}} in the URLs on hosts on which they
-// were compared, and the version and base path as far as the comparison found them. Logs without hosts and usage files
-// count for these.
-func putHostsBack(old, new []signpost.Service, changes []diff.Change) {
+// countedState returns the old state of services as requests are counted for it. Endpoints have the keys of the new
+// state as well: of a key that becomes required, requests that lack it are to be counted. Manifests become what
+// definitions have, for logs without hosts and for usage files: {{host}} in the URLs on hosts on which they were
+// compared, and the version and base path as far as the comparison found them.
+func countedState(old, new []signpost.Service, changes []diff.Change) []signpost.Service {
+	items := make(map[string][]signpost.ContextItem) // by path: one side may have its host filled in
+	for e := range endpointsOf(new) {
+		path := signpost.CutURL(e.URL).Rest()
+		items[path] = append(items[path], e.ContextObj...)
+	}
 	var hosts signpost.Hosts
 	version := ""
 	for _, change := range changes {
-		if change.Host != "" && !slices.Contains(hosts, change.Host) {
+		if change.Host != "" {
 			hosts = append(hosts, change.Host)
 		}
 		version = cmp.Or(version, change.Version)
 	}
-	for i, s := range old {
+	old = slices.Clone(old)
+	for i := range old {
+		s := &old[i]
+		s.Versions = slices.Clone(s.Versions)
+		for j := range s.Versions {
+			s.Versions[j].Manifest = signpost.NewManifest(s.Versions[j].Manifest.Endpoints...)
+		}
+		for e := range endpointsOf(old[i : i+1]) {
+			for _, item := range items[signpost.CutURL(e.URL).Rest()] {
+				if !slices.ContainsFunc(e.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
+					e.ContextObj = append(e.ContextObj, item)
+				}
+			}
+		}
 		if !s.Served || len(hosts) == 0 {
 			continue
 		}
 		if len(new) == 1 {
-			old[i].BasePath = cmp.Or(s.BasePath, new[0].BasePath)
+			s.BasePath = cmp.Or(s.BasePath, new[0].BasePath)
+		}
+		if len(s.Versions) == 1 {
+			s.Versions[0].Name = cmp.Or(s.Versions[0].Name, version)
 		}
 		for j := range s.Versions {
-			v := &s.Versions[j]
-			if len(s.Versions) == 1 {
-				v.Name = cmp.Or(v.Name, version)
-			}
-			v.Hosts = hosts
-			v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
-			for k, e := range v.Manifest.Endpoints {
-				u := signpost.CutURL(e.URL)
-				if hosts.Has(u.Hostname()) {
-					authority := strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)
-					v.Manifest.Endpoints[k].URL = u.WithAuthority(authority).String()
-				}
-			}
+			s.Versions[j].Hosts = hosts
 		}
-	}
-}
-
-// withKeys returns the old state of services, with the keys that their endpoints declare in the new state as well: of a
-// key that becomes required, requests that lack it are to be counted.
-func withKeys(old, new []signpost.Service) []signpost.Service {
-	items := make(map[string][]signpost.ContextItem) // by path: one side may have its host filled in
-	for _, s := range new {
-		for _, v := range s.Versions {
-			for _, e := range v.Manifest.Endpoints {
-				path := signpost.CutURL(e.URL).Rest()
-				items[path] = append(items[path], e.ContextObj...)
+		for e := range endpointsOf(old[i : i+1]) {
+			if u := signpost.CutURL(e.URL); hosts.Has(u.Hostname()) {
+				authority := strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)
+				e.URL = u.WithAuthority(authority).String()
 			}
-		}
-	}
-	for i, s := range old {
-		old[i].Versions = slices.Clone(s.Versions)
-		for j, v := range s.Versions {
-			m := signpost.NewManifest(v.Manifest.Endpoints...)
-			for k := range m.Endpoints {
-				e := &m.Endpoints[k]
-				for _, item := range items[signpost.CutURL(e.URL).Rest()] {
-					if !slices.ContainsFunc(e.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
-						e.ContextObj = append(e.ContextObj, item)
-					}
-				}
-			}
-			old[i].Versions[j].Manifest = m
 		}
 	}
 	return old
+}
+
+func endpointsOf(services []signpost.Service) iter.Seq[*signpost.Endpoint] {
+	return func(yield func(*signpost.Endpoint) bool) {
+		for _, s := range services {
+			for _, v := range s.Versions {
+				for i := range v.Manifest.Endpoints {
+					if !yield(&v.Manifest.Endpoints[i]) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // progressInterval is how often the progress is shown.
@@ -257,7 +265,8 @@ func (p *progress) clear() {
 	}
 }
 
-// reportUnread says what could not be read, with the first line for each reason.
+// reportUnread says what could not be read, with the first line for each reason, and whether a usage file did not count
+// everything.
 func (c *CLI) reportUnread(counts *usage.Usage) {
 	for _, reason := range slices.Sorted(maps.Keys(counts.Unread)) {
 		printf(c.Stderr, "%s not read: %s\n", spell.Thousands(counts.Unread[reason]), reason)
@@ -265,21 +274,19 @@ func (c *CLI) reportUnread(counts *usage.Usage) {
 			printf(c.Stderr, "  such as %s:%d: %s\n", first.Log, first.Number, shorten(first.Masked, maxWidth/2))
 		}
 	}
+	if counts.LeftOut {
+		printf(c.Stderr, "left out: what a usage file did not count, because it was made with another definition\n")
+	}
 }
 
 // maxWidth is the width of the table in characters, and maxWhat that of its last column. The endpoint has minWhere even
 // if numbers are so large that no log has as many lines.
 const maxWidth, maxWhat, minWhere = 100, 52, 10
 
-// minUndeclared is how often an undeclared parameter occurs to be shown on its own. What is rarer is somebody's
-// mistake.
-const minUndeclared = 10
-
 // usageRow is a row of the table: so many requests for an endpoint do something.
 type usageRow struct {
 	attention   int
 	count, of   uint
-	partial     bool // a usage file did not count them
 	where, what string
 }
 
@@ -294,12 +301,33 @@ const (
 
 // printUsage prints a table that begins with what needs attention.
 func printUsage(w io.Writer, u *usage.Usage) {
-	rows := []usageRow{}
-	for path, n := range u.Unmatched {
-		rows = append(rows, usageRow{noEndpoint, n, u.Requests, false, path, "no endpoint answers"})
+	period, _ := u.Period()
+	printf(w, "%s\n\n", strings.TrimSuffix(spell.Thousands(u.Requests)+" requests, "+period, ", "))
+	table := [][3]string{{"requests", "endpoint", ""}}
+	for _, r := range usageRows(u) {
+		table = append(table, [3]string{spell.Thousands(r.count) + " of " + spell.Thousands(r.of), printable(r.where), printable(r.what)})
 	}
-	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
-	services := slices.ContainsFunc(u.Endpoints, isOther)
+	var widths [3]int
+	for _, row := range table {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	widths[2] = min(widths[2], maxWhat)
+	widths[1] = min(widths[1], max(minWhere, maxWidth-widths[0]-widths[2]-4))
+	for _, row := range table {
+		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], shorten(row[1], widths[1]), shorten(row[2], widths[2]))
+		printf(w, "%s\n", strings.TrimRight(line, " "))
+	}
+}
+
+// usageRows returns the rows of the table, in their order.
+func usageRows(u *usage.Usage) []usageRow {
+	var rows []usageRow
+	for path, n := range u.Unmatched {
+		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, "no endpoint answers"})
+	}
+	services := slices.ContainsFunc(u.Endpoints, func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service })
 	for _, e := range u.Endpoints {
 		where := strings.TrimPrefix(e.Version+" ", " ") + strings.TrimPrefix(e.URL, "https://"+signpost.HostPlaceholder)
 		if services {
@@ -314,47 +342,28 @@ func printUsage(w io.Writer, u *usage.Usage) {
 		return cmp.Or(a.attention-b.attention, cmp.Compare(b.count, a.count),
 			cmp.Compare(a.where, b.where), cmp.Compare(a.what, b.what))
 	})
-	table := [][3]string{{"requests", "endpoint", ""}}
-	var widths [3]int
-	for _, r := range rows {
-		count := spell.Thousands(r.count) + " of " + spell.Thousands(r.of)
-		if r.partial {
-			count = "at least " + count
-		}
-		table = append(table, [3]string{count, r.where, r.what})
-	}
-	for _, row := range table {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(printable(cell)))
-		}
-	}
-	widths[2] = min(widths[2], maxWhat)
-	widths[1] = min(widths[1], max(minWhere, maxWidth-widths[0]-widths[2]-4))
-	printf(w, "%s\n\n", strings.TrimSuffix(spell.Thousands(u.Requests)+" requests, "+u.Period(), ", "))
-	for _, row := range table {
-		where, what := shorten(row[1], widths[1]), shorten(row[2], widths[2])
-		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], where, what)
-		printf(w, "%s\n", strings.TrimRight(line, " "))
-	}
+	return rows
 }
+
+// minUndeclared is how often an undeclared parameter occurs to be shown on its own. What is rarer is somebody's
+// mistake.
+const minUndeclared = 10
 
 // endpointRows returns what requests for an endpoint do.
 func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
-	partial := e.Partial
 	add := func(attention int, count, of uint, format string, args ...any) {
-		if count == 0 && attention == used && !partial {
+		if count == 0 && attention == used {
 			attention = unused
 		}
-		rows = append(rows, usageRow{attention, count, of, partial, where, fmt.Sprintf(format, args...)})
+		rows = append(rows, usageRow{attention, count, of, where, fmt.Sprintf(format, args...)})
 	}
 	if e.Requests == 0 {
-		add(used, 0, all, "requests")
+		add(unused, 0, all, "requests")
 		return rows
 	}
 	add(used, e.Requests, all, "requests, %s with errors", spell.Thousands(e.Errors))
 	for _, name := range slices.Sorted(maps.Keys(e.Keys)) {
 		k := e.Keys[name]
-		partial = e.Partial || k.Total() != e.Requests
 		switch {
 		case k.Unseen > 0:
 			add(used, k.Unseen, e.Requests, "may have key %s, which is not in the URL", name)
@@ -366,7 +375,6 @@ func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Params)) {
 		p := e.Params[name]
-		partial = e.Partial || p.Partial
 		add(used, p.Set, e.Requests, "set %s", name)
 		for _, option := range slices.Sorted(maps.Keys(p.Options)) {
 			if p.Set > 0 {
@@ -377,7 +385,6 @@ func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
 			add(unexpected, p.Other, e.Requests, "set %s to no option", name)
 		}
 	}
-	partial = e.Partial
 	var rare uint
 	for _, name := range slices.Sorted(maps.Keys(e.Undeclared)) {
 		n := e.Undeclared[name]

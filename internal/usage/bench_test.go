@@ -37,11 +37,11 @@ func BenchmarkCount(b *testing.B) {
 	for name, line := range map[string]func(string, int) string{"combined": browser, "json": caddy} {
 		log := sample(16<<20, line)
 		b.Run(name, func(b *testing.B) {
-			w := NewCounter(services()).newWorker()
+			w := NewCounter(services()).workers[0]
 			b.SetBytes(int64(len(log)))
 			b.ReportAllocs()
 			for b.Loop() {
-				w.block(block{lines: log})
+				w.lines(log, Line{})
 			}
 		})
 	}

@@ -42,38 +42,41 @@ func (u *Usage) Join(changes []diff.Change) {
 		return
 	}
 	for i := range changes {
-		c := &changes[i]
-		doing, known := concerns[c.Rule]
-		if !known {
-			continue
-		}
-		count, found := diff.Requests{Doing: doing, Period: u.Period(), Days: u.days()}, false
-		for _, e := range u.Endpoints {
-			rendered := strings.Replace(e.URL, signpost.HostPlaceholder, c.Host, 1)
-			isInside := c.Endpoint == "" || c.Endpoint == e.URL || c.Endpoint == rendered
-			if !isInside || differ(c.Service, e.Service) || differ(c.Version, e.Version) {
-				continue
-			}
-			n, ok := e.concerned(doing, c)
-			if !ok || e.Partial {
-				found = false
-				break
-			}
-			found = true
-			count.Requests += n
-			count.Of += e.Requests
-		}
-		if found {
-			c.Requests = &count
+		if doing, known := concerns[changes[i].Rule]; known {
+			changes[i].Requests = u.concerned(&changes[i], doing)
 		}
 	}
+}
+
+// concerned returns how many requests a change concerns, or nil if the counts do not tell.
+func (u *Usage) concerned(c *diff.Change, doing string) *diff.Requests {
+	count, found := diff.Requests{Doing: doing}, false
+	count.Period, count.Days = u.Period()
+	for _, e := range slices.Concat(u.Endpoints, u.Uncounted) {
+		rendered := strings.Replace(e.URL, signpost.HostPlaceholder, c.Host, 1)
+		isInside := c.Endpoint == "" || c.Endpoint == e.URL || c.Endpoint == rendered
+		if !isInside || differ(c.Service, e.Service) || differ(c.Version, e.Version) {
+			continue
+		}
+		n, ok := e.concerned(c, doing)
+		if !ok || e.uncounted {
+			return nil
+		}
+		found = true
+		count.Requests += n
+		count.Of += e.Requests
+	}
+	if !found {
+		return nil
+	}
+	return &count
 }
 
 // differ reports whether two names are known and not the same.
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
 // concerned returns the number of requests that a change concerns.
-func (e *Endpoint) concerned(doing string, c *diff.Change) (n uint, ok bool) {
+func (e *Endpoint) concerned(c *diff.Change, doing string) (n uint, ok bool) {
 	switch doing {
 	case all:
 		return e.Requests, true
@@ -84,7 +87,7 @@ func (e *Endpoint) concerned(doing string, c *diff.Change) (n uint, ok bool) {
 		return 0, false
 	}
 	key := e.Keys[c.Subject[1]]
-	if key == nil || key.Present+key.Lacking() != e.Requests { // not in the URL, or a usage file did not count it
+	if key == nil || key.Unseen > 0 {
 		return 0, false
 	}
 	if doing == having {
@@ -107,14 +110,16 @@ func (e *Endpoint) setting(c *diff.Change) (n uint, ok bool) {
 	}
 	for _, name := range names {
 		p := e.Params[name]
-		if p == nil || p.Partial {
+		if p == nil {
 			return 0, false
 		}
-		ok = true
-		if option, isOption := c.Old.(signpost.Option); isOption {
-			n = p.Options[option.Value]
-		} else {
-			n = max(n, p.Set)
+		option, isOption := c.Old.(signpost.Option)
+		if !isOption {
+			n, ok = max(n, p.Set), true
+			continue
+		}
+		if n, ok = p.Options[option.Value]; !ok {
+			return 0, false
 		}
 	}
 	return n, ok

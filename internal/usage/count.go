@@ -20,17 +20,18 @@ import (
 // Counter counts requests, on all cores. Its methods must not be called at the same time.
 type Counter struct {
 	services []signpost.Service
-	declared map[[3]string]int // numbers of endpoints, by service, version and URL
-	anywhere *match.Index      // of everything that is registered
-	own      *match.Index      // the same, with the services' own URLs at standIn
-	ownKnown bool              // there are such URLs
-	words    map[string]bool   // segments of endpoints' paths
-	byQuery  bool              // some URL has a query, which then helps to choose the endpoint
-	texts    [256][256]bool    // first two bytes of the texts in URLs
-	short    bool              // some text has one byte
+	anywhere *match.Index    // of everything that is registered
+	own      *match.Index    // the same, with the services' own URLs at standIn
+	ownKnown bool            // there are such URLs
+	words    map[string]bool // segments of endpoints' paths
+	byQuery  bool            // some URL has a query, which then helps to choose the endpoint
+	begins   [256][256]bool  // first two bytes of these segments, unless they are placeholders
+	mixed    bool            // a segment has a placeholder and text, or one byte
 	workers  []*worker
 	logs     int
 }
+
+var isPlaceholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 
 // standIn is where requests go if the log does not tell their host.
 const standIn = "https://own.invalid"
@@ -38,7 +39,7 @@ const standIn = "https://own.invalid"
 // NewCounter returns a counter for services that are registered together. Others are registered besides: what they
 // answer for is not counted by endpoint.
 func NewCounter(services []signpost.Service, others ...signpost.Version) *Counter {
-	c := &Counter{services: services, declared: make(map[[3]string]int), words: make(map[string]bool)}
+	c := &Counter{services: services, words: make(map[string]bool)}
 	var all, own []signpost.Version
 	for i, s := range services {
 		for _, v := range s.Versions {
@@ -57,56 +58,34 @@ func NewCounter(services []signpost.Service, others ...signpost.Version) *Counte
 	all = append(all, others...)
 	for _, v := range all {
 		for _, e := range v.Manifest.Endpoints {
-			u := signpost.CutURL(e.URL)
-			c.byQuery = c.byQuery || u.Query() != ""
-			for word := range strings.SplitSeq(u.Path(), "/") {
-				c.words[word] = true
-			}
-			for _, text := range betweenValues.Split(u.Rest(), -1) {
-				c.short = c.short || len(text) == 1
-				if len(text) > 1 {
-					c.texts[text[0]][text[1]] = true
-				}
-			}
+			c.learn(signpost.CutURL(e.URL))
 		}
 	}
 	c.anywhere, c.own = match.NewIndex(all...), match.NewIndex(own...)
 	for range runtime.GOMAXPROCS(0) {
-		c.workers = append(c.workers, c.newWorker())
-	}
-	for i, e := range slices.Backward(c.workers[0].Endpoints) { // of equal ones, the first answers
-		c.declared[e.id()] = i
+		c.workers = append(c.workers, &worker{Counter: c, Usage: c.none(), files: c.none(), cache: make(map[string]int)})
 	}
 	return c
 }
 
-// Usage returns the counts so far.
-func (c *Counter) Usage() *Usage {
-	sum := c.newWorker()
-	for _, w := range c.workers {
-		sum.add(&w.Usage)
+// learn notes what the URLs of endpoints consist of.
+func (c *Counter) learn(u signpost.URL) {
+	c.byQuery = c.byQuery || u.Query() != ""
+	for word := range strings.SplitSeq(u.Path(), "/") {
+		c.words[word] = true
+		text := isPlaceholder.ReplaceAllString(word, "")
+		if len(text) > 1 && text == word {
+			c.begins[text[0]][text[1]] = true
+		} else if text != "" {
+			c.mixed = true
+		}
 	}
-	sum.limitNames()
-	return &sum.Usage
 }
 
-// maxCached is how many feeds a worker remembers the endpoint of, and maxCachedLength how long they may be: 8 MB at
-// most.
-const maxCached, maxCachedLength = 1 << 15, 256
-
-// worker counts on one core.
-type worker struct {
-	*Counter
-	Usage
-	newNames int // since there were maxNames at most
-	lastTime []byte
-	cache    map[string]int
-	scratch  []byte
-}
-
-func (c *Counter) newWorker() *worker {
-	none := Usage{
-		Format: FileFormat, Unread: make(map[string]uint), Endpoints: []Endpoint{}, Unmatched: make(map[string]uint),
+// none returns counts without requests.
+func (c *Counter) none() *Usage {
+	none := &Usage{
+		Format: FileFormat, Unread: make(map[string]uint), Endpoints: []Endpoint{}, Unmatched: make(Names),
 		First: make(map[string]Line),
 	}
 	for _, s := range c.services {
@@ -116,7 +95,91 @@ func (c *Counter) newWorker() *worker {
 			}
 		}
 	}
-	return &worker{Counter: c, Usage: none, cache: make(map[string]int)}
+	return none
+}
+
+// Usage returns the counts so far.
+func (c *Counter) Usage() *Usage {
+	sum := c.none()
+	for _, w := range c.workers {
+		c.add(sum, w.Usage)
+		c.add(sum, w.files)
+	}
+	all := sum.Endpoints
+	sum.Endpoints = []Endpoint{}
+	for _, e := range all {
+		if e.uncounted {
+			sum.Uncounted = append(sum.Uncounted, e)
+		} else {
+			sum.Endpoints = append(sum.Endpoints, e)
+		}
+		e.Undeclared.limit()
+	}
+	sum.Unmatched.limit()
+	return sum
+}
+
+// add adds the counts of a usage file, as if its requests were in a log. Somebody else may have written it, so names
+// are checked as in a log.
+func (c *Counter) add(sum, more *Usage) {
+	sum.Requests += more.Requests
+	sum.on([]byte(more.From))
+	sum.on([]byte(more.To))
+	sum.LeftOut = sum.LeftOut || more.LeftOut
+	for reason, n := range more.Unread {
+		if !slices.Contains(reasons, reason) {
+			reason = unknownFormat
+		}
+		sum.Unread[reason] += n
+	}
+	for reason, line := range more.First {
+		if known, found := sum.First[reason]; !found || line.before(known) {
+			sum.First[reason] = line
+		}
+	}
+	for path, n := range more.Unmatched {
+		if strings.HasPrefix(path, "/") {
+			path = c.masked([]byte(path))
+		} else {
+			path = Others
+		}
+		sum.Unmatched.add(path, n)
+	}
+	declared := make(map[[3]string]*Endpoint)
+	for i := range slices.Backward(sum.Endpoints) { // of equal ones, the first answers
+		declared[sum.Endpoints[i].id()] = &sum.Endpoints[i]
+	}
+	counted := make(map[[3]string]bool)
+	for _, e := range more.Endpoints {
+		known := declared[e.id()]
+		switch {
+		case known != nil && !e.uncounted:
+			counted[e.id()] = true
+			sum.LeftOut = known.add(e) || sum.LeftOut
+			for name, n := range e.Undeclared {
+				known.undeclared([]byte(name), n)
+			}
+		case e.Requests > 0:
+			sum.Unread[unknownEndpoint] += e.Requests
+		}
+	}
+	for i := range sum.Endpoints {
+		e := &sum.Endpoints[i]
+		if more.Requests > 0 && !counted[e.id()] {
+			e.uncounted = true
+			sum.LeftOut = true
+		}
+	}
+}
+
+// worker counts on one core: requests, and apart from them what usage files have.
+type worker struct {
+	*Counter
+	*Usage
+	files    *Usage
+	lastTime []byte
+	cache    map[string]int
+	scratch  []byte
 }
 
 // line counts a request.
@@ -157,33 +220,20 @@ func (w *worker) request(r request) (reason string) {
 	if bytes.EqualFold(r.method, []byte("options")) {
 		return ""
 	}
-	target, _, _ := bytes.Cut(r.target, []byte("#"))
-	path, query, found := bytes.Cut(target, []byte("?"))
-	if !found {
-		query = bytes.TrimPrefix(r.query, []byte("?"))
-	}
-	if path[0] != '/' { // a URL
-		_, path, _ = bytes.Cut(path, []byte("://"))
-		end := bytes.IndexByte(path, '/')
-		if end < 0 {
-			end = len(path)
-		}
-		r.host, path = path[:end], path[end:]
-	}
 	if len(r.host) == 0 && !w.ownKnown {
 		return noOwnHost
 	}
-	number := w.locate(r.host, path, query)
+	number := w.locate(r)
 	switch {
 	case number == unclear:
 		return severalServices
 	case number == nobody:
-		if _, _, manifest := routes.Parse(string(path)); manifest {
+		if _, _, manifest := routes.Parse(string(r.path)); manifest {
 			return "" // a studio fetched it
 		}
-		w.noEndpoint(path, 1)
+		w.Unmatched.add(w.masked(r.path), 1)
 	case number < len(w.Endpoints): // else it is registered besides
-		w.count(&w.Endpoints[number], query, r.status)
+		w.Endpoints[number].count(r, w.Requests+1, &w.scratch)
 	}
 	w.Requests++
 	prefix := r.time[:min(len(r.time), len("18/Nov/2026"))] // the day, or the second
@@ -195,39 +245,26 @@ func (w *worker) request(r request) (reason string) {
 }
 
 // on widens the span of days.
-func (w *worker) on(time []byte) {
+func (u *Usage) on(time []byte) {
 	day, ok := dayOf(time)
 	if !ok {
 		return
 	}
-	if w.From == "" || day < w.From {
-		w.From = day
+	if u.From == "" || day < u.From {
+		u.From = day
 	}
-	w.To = max(w.To, day)
+	u.To = max(u.To, day)
 }
 
-// betweenValues matches what separates the texts in a URL.
-var betweenValues = regexp.MustCompile(`\{\{[^{}]*\}\}|[/?#]`)
+// maxCached is how many feeds a worker remembers the endpoint of, and maxCachedLength how long they may be: 8 MB at
+// most.
+const maxCached, maxCachedLength = 1 << 15, 256
 
-// isValue reports whether a segment of a feed's path has none of the texts in URLs. Only a placeholder then matches it,
-// and all of it, so that every other such segment gives the same endpoint.
-func (c *Counter) isValue(segment []byte) bool {
-	for i := 1; i < len(segment); i++ {
-		if c.texts[segment[i-1]][segment[i]] {
-			return false
-		}
-	}
-	return len(segment) > 0 && !c.short
-}
-
-// slash separates the segments of a path.
-var slash = []byte("/")
-
-// locate returns the number of the endpoint that answers for a feed. It remembers those of feeds by their texts: with
-// the values, most feeds of a log are new, and counting takes twice as long.
-func (w *worker) locate(host, path, query []byte) int {
-	feed := append(w.scratch[:0], host...)
-	for segment := range bytes.SplitSeq(path, slash) {
+// locate returns the number of the endpoint that answers for a request. It remembers those of feeds without
+// their values: with these, most feeds of a log are new, and counting takes half as long again (BenchmarkCount).
+func (w *worker) locate(r request) int {
+	feed := append(w.scratch[:0], r.host...)
+	for segment := range bytes.SplitSeq(r.path, slash) {
 		feed = append(feed, '/')
 		if w.isValue(segment) {
 			feed = append(feed, 0)
@@ -235,19 +272,17 @@ func (w *worker) locate(host, path, query []byte) int {
 			feed = append(feed, segment...)
 		}
 	}
+	rest := r.path
 	if w.byQuery {
-		feed = append(append(feed, '?'), query...)
+		feed = append(append(feed, '?'), r.query...)
+		rest = slices.Concat(rest, []byte("?"), r.query)
 	}
 	w.scratch = feed
 	number, known := w.cache[string(feed)]
 	if known {
 		return number
 	}
-	rest := string(path)
-	if w.byQuery {
-		rest += "?" + string(query)
-	}
-	number = w.find(string(host), rest)
+	number = w.find(string(r.host), string(rest))
 	if len(w.cache) == maxCached {
 		clear(w.cache)
 	}
@@ -255,6 +290,12 @@ func (w *worker) locate(host, path, query []byte) int {
 		w.cache[string(feed)] = number
 	}
 	return number
+}
+
+// isValue reports whether only a placeholder can match a segment of a feed's path, so that every other such segment gives
+// the same endpoint.
+func (c *Counter) isValue(segment []byte) bool {
+	return len(segment) > 1 && !c.mixed && !c.begins[segment[0]][segment[1]]
 }
 
 // find asks package match. Logs do not tell reliably whether a client used https, because a proxy may have received it.
@@ -281,53 +322,45 @@ func (c *Counter) find(host, rest string) int {
 // maxSegments is how many segments of a path without an endpoint are told apart.
 const maxSegments = 16
 
-// noEndpoint counts requests for a path, with an ellipsis for every segment that no endpoint has.
-func (w *worker) noEndpoint(path []byte, n uint) {
-	masked, segments := w.scratch[:0], 0
-	for segment := range bytes.SplitSeq(bytes.TrimPrefix(path, slash), slash) {
-		segments++
-		if segments > maxSegments || !w.words[string(segment)] {
-			segment = []byte("…")
-		}
-		masked = append(append(masked, '/'), segment...)
-		if segments > maxSegments {
-			break
+// masked returns a path with an ellipsis for every segment that no endpoint has.
+func (c *Counter) masked(path []byte) string {
+	var masked strings.Builder
+	for i, segment := range bytes.SplitN(bytes.TrimPrefix(path, slash), slash, maxSegments+1) {
+		masked.WriteByte('/')
+		if i < maxSegments && c.words[string(segment)] {
+			masked.Write(segment)
+		} else {
+			masked.WriteString("…")
 		}
 	}
-	w.scratch = masked
-	w.addName(w.Unmatched, string(masked), n)
+	return masked.String()
 }
 
-// count counts a request for an endpoint.
-func (w *worker) count(e *Endpoint, query []byte, status int) {
+// count counts a request with a number that no other request has.
+func (e *Endpoint) count(r request, number uint, buffer *[]byte) {
 	e.Requests++
-	if status >= 400 {
+	if r.status >= 400 {
 		e.Errors++
 	}
 	var ctx []byte
-	for len(query) > 0 {
-		var pair []byte
-		pair, query, _ = bytes.Cut(query, []byte("&"))
+	for pair := range bytes.SplitSeq(r.query, []byte("&")) {
 		name, value, found := bytes.Cut(pair, []byte("="))
 		name = unescape(name)
 		switch param := e.Params[string(name)]; {
 		case param != nil:
-			param.count(value, w.Requests+1)
+			param.count(value, number)
 		case string(name) == signpost.ContextCtx:
-			ctx = value
-		case len(pair) > 0 && !e.fixed[string(name)]:
-			if !found {
-				name = nil // perhaps a value
+			if ctx == nil {
+				ctx = value
 			}
-			w.undeclared(e, name, 1)
+		case len(pair) == 0 || e.fixed[string(name)]:
+		case found:
+			e.undeclared(name, 1)
+		default: // perhaps a value
+			e.undeclared(nil, 1)
 		}
 	}
-	for _, key := range e.unsent {
-		key.Unseen++
-	}
-	if len(e.sent) > 0 {
-		e.countKeys(ctx, &w.scratch)
-	}
+	e.countKeys(ctx, buffer)
 }
 
 // count counts the first value of a parameter in a request.
@@ -349,22 +382,50 @@ func (p *Param) count(value []byte, request uint) {
 }
 
 // undeclared counts a parameter that the endpoint does not declare.
-func (w *worker) undeclared(e *Endpoint, name []byte, n uint) {
+func (e *Endpoint) undeclared(name []byte, n uint) {
 	if isName(name) {
-		w.addName(e.Undeclared, string(name), n)
+		e.Undeclared.add(string(name), n)
 	} else {
-		e.Undeclared[Others] += n
+		e.Undeclared.add(Others, n)
 	}
 }
 
-// addName counts a name that may be made up.
-func (w *worker) addName(counts map[string]uint, name string, n uint) {
-	known := len(counts)
-	counts[name] += n
-	w.newNames += len(counts) - known
-	if w.newNames > maxNewNames {
-		w.newNames = 0
-		w.limitNames()
+// sentKey is a context key and how it is sent.
+type sentKey struct {
+	*Key
+	inURL bool   // in the ctx parameter
+	name  string // there
+	value []byte // in the request that is counted, as written; nil if it has none
+}
+
+// countKeys counts the keys in a ctx parameter. One that cannot be decoded has none.
+func (e *Endpoint) countKeys(ctx []byte, buffer *[]byte) {
+	text := bytes.TrimSpace(decode(ctx, buffer))
+	nothing := len(text) > 0 && isNothing(text)
+	for i := range e.keys {
+		e.keys[i].value = nil
+	}
+	if json.Valid(text) {
+		members(text, func(name, value []byte) {
+			name = unquote(name)
+			for i := range e.keys {
+				if e.keys[i].name == string(name) {
+					e.keys[i].value = value
+				}
+			}
+		})
+	}
+	for _, key := range e.keys {
+		switch {
+		case !key.inURL:
+			key.Unseen++
+		case nothing, key.value != nil && isNothing(unquote(key.value)):
+			key.Undefined++
+		case key.value != nil:
+			key.Present++
+		default:
+			key.Missing++
+		}
 	}
 }
 
@@ -376,44 +437,18 @@ func isNothing(text []byte) bool {
 // encoding is the one that the spec has for the ctx parameter.
 var encoding = base64.RawURLEncoding.Strict()
 
-// decode returns the text of a ctx parameter, which may be in buffer. What is encoded in another way takes a while
+// decode returns the text of a ctx parameter, which may be in the buffer. What is encoded in another way takes a while
 // longer.
-func decode(ctx, buffer []byte) []byte {
-	if text, err := encoding.AppendDecode(buffer[:0], ctx); err == nil && len(ctx) <= contextkeys.MaxCtx {
-		return text
+func decode(ctx []byte, buffer *[]byte) []byte {
+	if isNothing(ctx) {
+		return ctx
 	}
-	text, err := contextkeys.DecodeText(string(ctx))
-	if err != nil {
-		return nil
+	text, err := encoding.AppendDecode((*buffer)[:0], ctx)
+	*buffer = text
+	if err != nil || len(ctx) > contextkeys.MaxCtx {
+		text, _ = contextkeys.DecodeText(string(ctx)) // nil if it is none
 	}
 	return text
-}
-
-// countKeys counts the keys in a ctx parameter. One that cannot be decoded has none.
-func (e *Endpoint) countKeys(ctx []byte, buffer *[]byte) {
-	*buffer = decode(ctx, *buffer)
-	text := bytes.TrimSpace(*buffer)
-	for i := range e.sent {
-		e.sent[i].value = nil
-	}
-	members(text, func(name, value []byte) {
-		for i := range e.sent {
-			if e.sent[i].name == string(name) {
-				e.sent[i].value = value
-			}
-		}
-	})
-	valid := json.Valid(text)
-	for _, key := range e.sent {
-		switch {
-		case key.value != nil && valid && !isNothing(bytes.Trim(key.value, `"`)):
-			key.Present++
-		case key.value != nil && valid, len(ctx) > 0 && isNothing(ctx):
-			key.Undefined++
-		default:
-			key.Missing++
-		}
-	}
 }
 
 // unescape decodes percent-encoding and plus signs. What is badly encoded stays as it is.
@@ -426,48 +461,4 @@ func unescape(text []byte) []byte {
 		return text
 	}
 	return []byte(decoded)
-}
-
-// add adds the counts of a usage file, as if its requests were in a log. Somebody else may have written it, so names
-// are checked as in a log.
-func (w *worker) add(u *Usage) {
-	w.Requests += u.Requests
-	w.on([]byte(u.From))
-	w.on([]byte(u.To))
-	for reason, n := range u.Unread {
-		if !slices.Contains(reasons, reason) {
-			reason = unknownFormat
-		}
-		w.Unread[reason] += n
-	}
-	for reason, line := range u.First {
-		if known, found := w.First[reason]; !found || line.before(known) {
-			w.First[reason] = line
-		}
-	}
-	for path, n := range u.Unmatched {
-		if strings.HasPrefix(path, "/") {
-			w.noEndpoint([]byte(path), n)
-		} else {
-			w.Unmatched[Others] += n
-		}
-	}
-	counted := make(map[[3]string]bool)
-	for _, e := range u.Endpoints {
-		number, known := w.declared[e.id()]
-		switch {
-		case known:
-			counted[e.id()] = true
-			w.Endpoints[number].add(e)
-			for name, n := range e.Undeclared {
-				w.undeclared(&w.Endpoints[number], []byte(name), n)
-			}
-		case e.Requests > 0:
-			w.Unread[unknownEndpoint] += e.Requests
-		}
-	}
-	for i := range w.Endpoints {
-		e := &w.Endpoints[i]
-		e.Partial = e.Partial || !counted[e.id()] && u.Requests > 0
-	}
 }

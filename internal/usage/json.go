@@ -86,9 +86,24 @@ func (f *jsonFields) read(object []byte, depth int) bool {
 	})
 }
 
-// text returns a value without its quotes and escapes.
-func (f *jsonFields) text(role int) []byte {
-	value := f.values[role]
+func (f *jsonFields) text(role int) []byte { return unquote(f.values[role]) }
+
+// parseJSON reads a line that is a JSON object.
+func parseJSON(line []byte) (r request, reason string) {
+	var f jsonFields
+	if !f.read(line, 0) {
+		return r, unknownFormat
+	}
+	r.host, r.query, r.time = f.text(isHost), f.text(isQuery), f.text(isTime)
+	r.status, _ = number(f.text(isStatus))
+	if !r.setLine(f.text(isRequestLine)) && !r.set(f.text(isMethod), f.text(isTarget)) {
+		return r, noRequest
+	}
+	return r, ""
+}
+
+// unquote returns a JSON value as text, which is empty if it is badly escaped.
+func unquote(value []byte) []byte {
 	if len(value) < 2 || value[0] != '"' {
 		return value
 	}
@@ -102,75 +117,49 @@ func (f *jsonFields) text(role int) []byte {
 	return []byte(text)
 }
 
-// parseJSON reads a line that is a JSON object.
-func parseJSON(line []byte) (r request, reason string) {
-	var f jsonFields
-	if !f.read(line, 0) {
-		return r, unknownFormat
-	}
-	r.host, r.query, r.time = f.text(isHost), f.text(isQuery), f.text(isTime)
-	r.status, _ = number(f.text(isStatus))
-	if r.parseRequestLine(f.text(isRequestLine)) == "" {
-		return r, ""
-	}
-	r.method, r.target = f.text(isMethod), f.text(isTarget)
-	return r, r.check()
-}
-
-// members visits the members of a JSON object with their values as written. It reports whether the text begins with an
+// members visits the members of a JSON object, names and values as written. It reports whether the text begins with an
 // object. Values that nobody looks at may be anything with balanced brackets.
 func members(object []byte, visit func(name, value []byte)) bool {
-	s := scanner{text: object}
-	if !s.skip('{') {
-		return false
+	rest, ok := skip(object, '{')
+	if _, empty := skip(rest, '}'); empty {
+		return ok
 	}
-	if s.skip('}') {
-		return true
-	}
-	for {
-		name := s.value()
-		if len(name) == 0 || name[0] != '"' || !s.skip(':') {
+	for ok {
+		var name, value []byte
+		name, rest = next(rest)
+		rest, ok = skip(rest, ':')
+		value, rest = next(rest)
+		if !ok || len(value) == 0 || len(name) == 0 || name[0] != '"' {
 			return false
 		}
-		value := s.value()
-		if len(value) == 0 {
-			return false
-		}
-		visit(name[1:len(name)-1], value)
-		if s.skip('}') {
+		visit(name, value)
+		if _, end := skip(rest, '}'); end {
 			return true
 		}
-		if !s.skip(',') {
-			return false
+		rest, ok = skip(rest, ',')
+	}
+	return false
+}
+
+// skip returns what follows a character, if the text begins with it after any spaces. Control characters are spaces.
+func skip(text []byte, c byte) (rest []byte, ok bool) {
+	for i, b := range text {
+		if b > ' ' {
+			return text[i+1:], b == c
 		}
 	}
+	return nil, false
 }
 
-// scanner reads JSON from a position on.
-type scanner struct {
-	text []byte
-	at   int
-}
-
-// skip goes past a character and the spaces before it, if it is the next one. Otherwise, it only skips the spaces. Control
-// characters count as spaces.
-func (s *scanner) skip(c byte) bool {
-	for s.at < len(s.text) && s.text[s.at] <= ' ' {
-		s.at++
+// next returns the JSON value that a text begins with after any spaces, as written and empty if there is none.
+func next(text []byte) (value, rest []byte) {
+	for i, b := range text {
+		if b > ' ' {
+			end := max(i, endOfValue(text, i))
+			return text[i:end], text[end:]
+		}
 	}
-	if s.at == len(s.text) || s.text[s.at] != c {
-		return false
-	}
-	s.at++
-	return true
-}
-
-// value returns the next value as written, or nothing if there is none.
-func (s *scanner) value() []byte {
-	s.skip(0)
-	begin := s.at
-	s.at = max(begin, endOfValue(s.text, begin))
-	return s.text[begin:s.at]
+	return nil, nil
 }
 
 // endOfString returns the position after the string that begins with the quote at i, or -1.

@@ -21,15 +21,13 @@ var reasons = []string{tooLong, unknownFormat, noRequest, severalServices, noOwn
 
 // request is a request as a log has it. Its texts are parts of the line.
 type request struct {
-	method, target []byte // the target is a path with its query, or a URL
-	host, query    []byte // if the log has them apart from the target
-	time           []byte
-	status         int
+	method, host, path, query, time []byte
+	status                          int
 }
 
 // parse reads a line of any format. The reason is empty if it could.
 func parse(line []byte) (r request, reason string) {
-	if len(line) > 0 && line[0] == '{' {
+	if line[0] == '{' {
 		return parseJSON(line)
 	}
 	return parseCombined(line)
@@ -59,38 +57,53 @@ func parseCombined(line []byte) (r request, reason string) {
 			r.host = name
 		}
 	}
-	return r, r.parseRequestLine(line[end+3 : last-1])
+	if !r.setLine(line[end+3 : last-1]) {
+		return r, noRequest
+	}
+	return r, ""
 }
 
 var space = []byte(" ")
 
-// parseRequestLine takes method and target from a line such as GET /feeds HTTP/1.1.
-func (r *request) parseRequestLine(line []byte) (reason string) {
+// setLine takes method and target from a line such as GET /feeds HTTP/1.1.
+func (r *request) setLine(line []byte) bool {
 	method, target, _ := bytes.Cut(line, space)
 	if i := bytes.LastIndexByte(target, ' '); i >= 0 && bytes.HasPrefix(target[i:], []byte(" HTTP/")) {
 		target = target[:i]
 	}
-	r.method, r.target = method, target
-	return r.check()
+	return r.set(method, target)
 }
 
-var isURL = regexp.MustCompile(`^[^?#]*://`)
+// isURL matches a URL: its host with the port, and what follows.
+var isURL = regexp.MustCompile(`(?s)^[^?#]*?://([^/?#]*)(.*)`)
 
-// check returns why a request cannot be counted: it has no method, or its target is not the URL of a feed.
-func (r *request) check() (reason string) {
+// set sets the method and the target, which is a path with its query, or a URL. It reports whether they are a request.
+func (r *request) set(method, target []byte) bool {
+	for _, c := range method {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			return false
+		}
+	}
 	if len(bytes.Trim(r.host, "-_*")) == 0 { // what servers write that have no name
 		r.host = nil
 	}
-	for _, c := range r.method {
-		if c|0x20 < 'a' || c|0x20 > 'z' {
-			return noRequest
+	if !bytes.HasPrefix(target, slash) {
+		parts := isURL.FindSubmatch(target)
+		if parts == nil {
+			return false
 		}
+		r.host, target = parts[1], parts[2]
 	}
-	if len(r.method) == 0 || !bytes.HasPrefix(r.target, slash) && !isURL.Match(r.target) {
-		return noRequest
+	target, _, _ = bytes.Cut(target, []byte("#"))
+	path, query, found := bytes.Cut(target, []byte("?"))
+	if !found { // some logs have it apart
+		query = bytes.TrimPrefix(r.query, []byte("?"))
 	}
-	return ""
+	r.method, r.path, r.query = method, path, query
+	return len(method) > 0
 }
+
+var slash = []byte("/")
 
 // number reads a decimal number of up to 19 digits, as many as nanoseconds have.
 func number(text []byte) (n int, ok bool) {
@@ -104,7 +117,7 @@ func number(text []byte) (n int, ok bool) {
 }
 
 // dayOf returns the day of a time in the forms that logs have: 18/Nov/2026:10:00:00 +0000, RFC 3339, or the number of
-// seconds, milliseconds, microseconds or nanoseconds since 1970.
+// seconds, milliseconds, microseconds or nanoseconds since 1970. With a time zone, it is the day there.
 func dayOf(text []byte) (day string, ok bool) {
 	var t time.Time
 	var err error
@@ -114,7 +127,7 @@ func dayOf(text []byte) (day string, ok bool) {
 			n /= 1000
 		}
 		t = time.Unix(int64(n), 0).UTC()
-	} else if common, _, found := bytes.Cut(text, []byte(":")); found && bytes.Contains(common, []byte("/")) {
+	} else if common, _, found := bytes.Cut(text, []byte(":")); found && bytes.Contains(common, slash) {
 		t, err = time.Parse("02/Jan/2006", string(common))
 	} else {
 		t, err = time.Parse(time.DateOnly, string(text[:min(len(time.DateOnly), len(text))]))

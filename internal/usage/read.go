@@ -29,11 +29,11 @@ const (
 func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
 	c.logs++
 	r := &reader{in: log, at: Line{Log: name, Number: 1, log: c.logs}}
-	blocks := make(chan block)
-	go r.run(ctx, blocks)
+	work := make(chan func(*worker))
+	go r.run(ctx, work)
 	var group sync.WaitGroup
 	for _, w := range c.workers {
-		group.Go(func() { w.work(ctx, blocks) })
+		group.Go(func() { w.do(ctx, work) })
 	}
 	group.Wait()
 	if ctx.Err() != nil {
@@ -45,99 +45,90 @@ func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
 	return nil
 }
 
-// work counts blocks. It does not wait for the next one if the context ends, because there may never be any.
-func (w *worker) work(ctx context.Context, blocks <-chan block) {
+// do does work. It does not wait for more if the context ends, because there may never be any.
+func (w *worker) do(ctx context.Context, work <-chan func(*worker)) {
 	for {
 		select {
-		case b, more := <-blocks:
+		case f, more := <-work:
 			if !more {
 				return
 			}
-			w.block(b)
+			f(w)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// block is work for a worker: lines of a log, the requests of a HAR, a usage file, or a line that cannot be read.
-type block struct {
-	lines    []byte
-	requests []json.RawMessage
-	usage    *Usage
-	reason   string
-	at       Line // its first line
-}
-
-func (w *worker) block(b block) {
-	if b.usage != nil {
-		w.add(b.usage)
-	}
-	if b.reason != "" {
-		w.unreadable(b.reason, b.lines, b.at)
-		return
-	}
-	for _, request := range b.requests {
-		w.line(request, b.at)
-	}
-	for rest := b.lines; len(rest) > 0; b.at.Number++ {
+// lines counts lines, which begin at a line of the log.
+func (w *worker) lines(lines []byte, at Line) {
+	for rest := lines; len(rest) > 0; at.Number++ {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, newline)
 		if len(line) > maxLine {
-			w.unreadable(tooLong, line, b.at)
+			w.unreadable(tooLong, line, at)
 		} else {
-			w.line(bytes.TrimSpace(line), b.at)
+			w.line(bytes.TrimSpace(line), at)
 		}
 	}
 }
 
 var newline = []byte("\n")
 
-// reader cuts a log into blocks.
+// reader cuts a log into work.
 type reader struct {
 	in   io.Reader
-	text []byte // read, but not in a block yet
+	text []byte // read, but not in any work yet
 	err  error  // why there is no more to read
 	at   Line   // the line that text begins with
 }
 
-// run sends the blocks of a log, each as soon as there is a whole line.
-func (r *reader) run(ctx context.Context, blocks chan<- block) {
-	defer close(blocks)
+// run sends the work of a log, as soon as there is a whole line.
+func (r *reader) run(ctx context.Context, work chan<- func(*worker)) {
+	defer close(work)
 	r.open()
 	for r.err == nil || len(r.text) > 0 {
-		end := bytes.LastIndexByte(r.text, '\n') + 1
-		if r.err != nil {
-			end = len(r.text)
-		}
-		begin := findDocument(r.text[:end])
-		b := block{at: r.at}
-		switch {
-		case begin > 0:
-			b.lines = r.take(begin)
-		case begin < end && (len(r.text) >= maxStart || r.err != nil):
-			r.document(&b)
-		case end == 0 && len(r.text) >= blockSize:
-			b.reason, b.lines = tooLong, bytes.Clone(r.text[:maxMasked])
-			r.skipLine()
-		default:
+		f := r.next()
+		if f == nil {
 			r.fill(len(r.text) + 1)
 			continue
 		}
 		select {
-		case blocks <- b:
+		case work <- f:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// take takes lines that end there from the text.
+// next takes work from the text. It returns nil if that needs more of the log.
+func (r *reader) next() func(*worker) {
+	at := r.at
+	end := bytes.LastIndexByte(r.text, '\n') + 1
+	if r.err != nil {
+		end = len(r.text)
+	}
+	begin := findDocument(r.text[:end])
+	switch {
+	case begin > 0:
+		lines := r.take(begin)
+		return func(w *worker) { w.lines(lines, at) }
+	case begin < end && (len(r.text) >= maxStart || r.err != nil):
+		return r.document()
+	case end == 0 && len(r.text) >= blockSize:
+		line := bytes.Clone(r.text[:maxMasked])
+		r.skipLine()
+		return func(w *worker) { w.unreadable(tooLong, line, at) }
+	}
+	return nil
+}
+
+// take takes what ends there from the text.
 func (r *reader) take(end int) []byte {
-	lines := r.text[:end]
+	taken := r.text[:end]
 	r.text = r.text[end:]
-	r.at.Number += bytes.Count(lines, newline)
-	return lines
+	r.at.Number += bytes.Count(taken, newline)
+	return taken
 }
 
 // skipLine skips the rest of a line, however long it is.
@@ -166,7 +157,7 @@ func (r *reader) open() {
 func (r *reader) fill(size int) {
 	for len(r.text) < size && r.err == nil {
 		if cap(r.text)-len(r.text) < minRead {
-			r.text = slices.Grow(r.text, blockSize) // blocks keep what they have of the former one
+			r.text = slices.Grow(r.text, blockSize) // the work keeps what it has of the former one
 		}
 		var n int
 		n, r.err = r.in.Read(r.text[len(r.text):cap(r.text)])
@@ -196,8 +187,9 @@ func findDocument(text []byte) int {
 	return len(text)
 }
 
-// document reads a HAR or a usage file. If it does not end within maxDocument, it is left out.
-func (r *reader) document(b *block) {
+// document takes a HAR or a usage file. If it does not end within maxDocument, it is left out.
+func (r *reader) document() func(*worker) {
+	at := r.at
 	end := endOfValue(r.text, 0)
 	for end < 0 && r.err == nil && len(r.text) < maxDocument {
 		r.fill(2 * len(r.text))
@@ -213,10 +205,13 @@ func (r *reader) document(b *block) {
 	err := json.Unmarshal(r.take(end), &document)
 	switch {
 	case err == nil && document.Log.Entries != nil:
-		b.requests = document.Log.Entries
+		return func(w *worker) {
+			for _, entry := range document.Log.Entries {
+				w.line(entry, at)
+			}
+		}
 	case err == nil && document.Format == FileFormat:
-		b.usage = &document.Usage
-	default:
-		b.reason = badDocument
+		return func(w *worker) { w.add(w.files, &document.Usage) }
 	}
+	return func(w *worker) { w.unreadable(badDocument, nil, at) }
 }

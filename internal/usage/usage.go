@@ -11,6 +11,7 @@ package usage
 import (
 	"cmp"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -26,10 +27,15 @@ type Usage struct {
 	To        string          `json:"to,omitempty"`
 	Unread    map[string]uint `json:"unread"`    // lines that could not be read, by reason
 	Endpoints []Endpoint      `json:"endpoints"` // all that are registered, in their order
-	Unmatched map[string]uint `json:"unmatched"` // feeds that no endpoint answers for, by path
+	Unmatched Names           `json:"unmatched"` // feeds that no endpoint answers for, by path
 
 	// First has the first line that could not be read for each reason, unless the reason is from a usage file.
 	First map[string]Line `json:"-"`
+
+	// Uncounted has the endpoints that a usage file did not count. Of the others, the keys, parameters and options that
+	// one did not count are left out, and LeftOut is set.
+	Uncounted []Endpoint `json:"-"`
+	LeftOut   bool       `json:"-"`
 }
 
 // Line is a line of a log.
@@ -59,14 +65,11 @@ type Endpoint struct {
 	Errors     uint              `json:"errors"`     // with a status of 400 or above
 	Keys       map[string]*Key   `json:"keys"`       // declared context keys
 	Params     map[string]*Param `json:"params"`     // declared query parameters
-	Undeclared map[string]uint   `json:"undeclared"` // occurrences of other query parameters
+	Undeclared Names             `json:"undeclared"` // occurrences of other query parameters
 
-	// Partial is set if a usage file that was added did not count the endpoint.
-	Partial bool `json:"partial,omitempty"`
-
-	sent   []sentKey       // the keys that are sent in the ctx parameter
-	unsent []*Key          // all others
-	fixed  map[string]bool // parameters that are part of the URL
+	keys      []sentKey       // all keys
+	fixed     map[string]bool // parameters that are part of the URL
+	uncounted bool            // by a usage file
 }
 
 // Key counts requests by what they had for a context key.
@@ -79,12 +82,8 @@ type Key struct {
 	Required bool `json:"-"` // as the definition has it
 }
 
-// sentKey is a context key that is sent under a name.
-type sentKey struct {
-	name string
-	*Key
-	value []byte // in the request that is counted, as written; nil if it has none
-}
+// Lacking returns the number of requests without the key, or with nothing in it.
+func (k *Key) Lacking() uint { return k.Missing + k.Undefined }
 
 // Param counts requests that set a query parameter.
 type Param struct {
@@ -92,73 +91,22 @@ type Param struct {
 	Options map[string]uint `json:"options,omitempty"` // by declared value
 	Other   uint            `json:"other"`             // values that no option has
 
-	// Partial is set if a usage file that was added did not count the parameter, or one of its options.
-	Partial bool `json:"partial,omitempty"`
-
 	last uint // number of the last request that set it
 }
-
-// Period returns the days that the counts are from, such as 12–18 Nov, or "" if no log has times.
-func (u *Usage) Period() string {
-	from, _ := time.Parse(time.DateOnly, u.From)
-	to, err := time.Parse(time.DateOnly, u.To)
-	first := "2 Jan 2006"
-	switch {
-	case err != nil:
-		return ""
-	case u.From == u.To:
-		return to.Format("2 Jan")
-	case from.Format("Jan 2006") == to.Format("Jan 2006"):
-		return from.Format("2–") + to.Format("2 Jan")
-	case from.Year() == to.Year():
-		first = "2 Jan"
-	}
-	return from.Format(first) + " – " + to.Format(first)
-}
-
-// days returns the number of days that the counts are from, or 0 if no log has times.
-func (u *Usage) days() int {
-	from, err := time.Parse(time.DateOnly, u.From)
-	to, _ := time.Parse(time.DateOnly, u.To)
-	if err != nil {
-		return 0
-	}
-	return int(to.Sub(from).Hours()/24) + 1
-}
-
-// DropPartial removes the counts of what was not always counted: nobody knows how many requests use it.
-func (u *Usage) DropPartial() {
-	u.Endpoints = slices.DeleteFunc(u.Endpoints, func(e Endpoint) bool { return e.Partial })
-	for _, e := range u.Endpoints {
-		maps.DeleteFunc(e.Params, func(_ string, p *Param) bool { return p == nil || p.Partial })
-		maps.DeleteFunc(e.Keys, func(_ string, k *Key) bool { return k == nil || k.Total() != e.Requests })
-	}
-}
-
-// Lacking returns the number of requests without the key, or with nothing in it.
-func (k *Key) Lacking() uint { return k.Missing + k.Undefined }
-
-// Total returns the number of requests of which it is known whether they had the key, or that it cannot be known.
-func (k *Key) Total() uint { return k.Present + k.Lacking() + k.Unseen }
 
 // newEndpoint returns an endpoint without requests.
 func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 	counts := Endpoint{
 		Service: service, Version: version, URL: e.URL, Keys: make(map[string]*Key),
-		Params: make(map[string]*Param), Undeclared: make(map[string]uint), fixed: make(map[string]bool),
+		Params: make(map[string]*Param), Undeclared: make(Names), fixed: make(map[string]bool),
 	}
-	for pair := range strings.SplitSeq(signpost.CutURL(e.URL).Query(), "&") {
-		name, _, _ := strings.Cut(pair, "=")
+	for name := range (&url.URL{RawQuery: signpost.CutURL(e.URL).Query()}).Query() {
 		counts.fixed[name] = true
 	}
 	for _, item := range e.ContextObj {
 		key := &Key{Required: item.Required}
 		counts.Keys[item.Key] = key
-		if item.Type == signpost.ContextCtx {
-			counts.sent = append(counts.sent, sentKey{name: item.SentAs(), Key: key})
-		} else {
-			counts.unsent = append(counts.unsent, key)
-		}
+		counts.keys = append(counts.keys, sentKey{Key: key, inURL: item.Type == signpost.ContextCtx, name: item.SentAs()})
 	}
 	for _, m := range e.Modifiers {
 		for _, p := range m.Params {
@@ -181,77 +129,93 @@ func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 
 func (e *Endpoint) id() [3]string { return [3]string{e.Service, e.Version, e.URL} }
 
-// add adds counts from a usage file. What the endpoint no longer declares is left out.
-func (e *Endpoint) add(more Endpoint) {
-	e.Partial = e.Partial || more.Partial
+// add adds counts from a usage file. It removes what the file did not count, because nobody knows how many requests use
+// it, and reports whether there was any. What the endpoint does not declare is left out.
+func (e *Endpoint) add(more Endpoint) (removed bool) {
 	e.Requests += more.Requests
 	e.Errors += more.Errors
+	if more.Requests == 0 {
+		return false
+	}
 	for name, key := range e.Keys {
 		if k := more.Keys[name]; k != nil {
 			key.Present += k.Present
 			key.Missing += k.Missing
 			key.Undefined += k.Undefined
 			key.Unseen += k.Unseen
+		} else {
+			delete(e.Keys, name)
+			removed = true
 		}
 	}
 	for name, param := range e.Params {
-		p := more.Params[name]
-		if p == nil {
-			param.Partial = param.Partial || more.Requests > 0
-			continue
-		}
-		param.Partial = param.Partial || p.Partial
-		for value := range param.Options {
-			if _, known := p.Options[value]; !known && more.Requests > 0 {
-				param.Partial = true
-			}
-		}
-		param.Set += p.Set
-		param.Other += p.Other
-		for value, n := range p.Options {
-			if _, known := param.Options[value]; known {
-				param.Options[value] += n
-			} else {
-				param.Other += n
-			}
+		if p := more.Params[name]; p != nil {
+			removed = param.add(p) || removed
+		} else {
+			delete(e.Params, name)
+			removed = true
 		}
 	}
+	return removed
 }
+
+// add does the same for a parameter. If the file does not have one of its options, nothing is known about any, unless
+// those that the file has account for all requests.
+func (p *Param) add(more *Param) (removed bool) {
+	p.Set += more.Set
+	var listed uint
+	for _, n := range more.Options {
+		listed += n
+	}
+	for value := range p.Options {
+		if _, counted := more.Options[value]; !counted && listed < more.Set {
+			p.Options, p.Other = nil, 0
+			return true
+		}
+	}
+	if p.Options == nil {
+		return false
+	}
+	p.Other += more.Other
+	for value, n := range more.Options {
+		if _, known := p.Options[value]; known {
+			p.Options[value] += n
+		} else {
+			p.Other += n
+		}
+	}
+	return false
+}
+
+// Names counts names that may be made up.
+type Names map[string]uint
 
 const (
-	maxNames      = 200  // names that are counted on their own
-	maxNewNames   = 2000 // and further ones until the next time that they are limited
-	maxNameLength = 32   // longer ones may be values
+	maxNames      = 200 // that are counted on their own
+	maxNameLength = 32  // longer ones may be values
 )
 
-// limitNames counts the names beyond maxNames as others. Those without digits stay first, then shorter ones, because
-// names that somebody made up are neither. What stays depends on which names there are, and not on where and in which
-// order they came, so that counts can be added up.
-func (u *Usage) limitNames() {
-	var undeclared []map[string]uint
-	for _, e := range u.Endpoints {
-		undeclared = append(undeclared, e.Undeclared)
+// add counts a name.
+func (n Names) add(name string, count uint) {
+	n[name] += count
+	if len(n) > 2*maxNames {
+		n.limit()
 	}
-	limit(undeclared)
-	limit([]map[string]uint{u.Unmatched})
 }
 
-func limit(counts []map[string]uint) {
-	names := make(map[string]bool)
-	for _, c := range counts {
-		for name := range c {
-			names[name] = true
-		}
-	}
-	delete(names, Others)
-	sorted := slices.SortedFunc(maps.Keys(names), compareNames)
+// limit counts the names beyond maxNames as others. Those without digits stay first, then shorter ones, because names
+// that somebody made up are neither. What stays depends on which names there are, and not on where and in which order
+// they came, so that counts can be added up.
+func (n Names) limit() {
+	others, found := n[Others]
+	delete(n, Others)
+	sorted := slices.SortedFunc(maps.Keys(n), compareNames)
 	for _, name := range sorted[min(len(sorted), maxNames):] {
-		for _, c := range counts {
-			if n, found := c[name]; found {
-				c[Others] += n
-				delete(c, name)
-			}
-		}
+		others, found = others+n[name], true
+		delete(n, name)
+	}
+	if found {
+		n[Others] = others
 	}
 }
 
@@ -269,4 +233,22 @@ func isName(text []byte) bool {
 		}
 	}
 	return 0 < len(text) && len(text) <= maxNameLength
+}
+
+// Period returns the days that the counts are from, such as 12–18 Nov, and how many they are, or nothing if no log has
+// times.
+func (u *Usage) Period() (text string, days int) {
+	from, err := time.Parse(time.DateOnly, u.From)
+	to, _ := time.Parse(time.DateOnly, u.To)
+	if err != nil {
+		return "", 0
+	}
+	days = int(to.Sub(from).Hours()/24) + 1
+	switch {
+	case days == 1:
+		return to.Format("2 Jan"), days
+	case from.Format("Jan 2006") == to.Format("Jan 2006"):
+		return from.Format("2–") + to.Format("2 Jan"), days
+	}
+	return from.Format("2 Jan – ") + to.Format("2 Jan"), days
 }

@@ -61,7 +61,7 @@ func TestParse(t *testing.T) {
 		if reason != "" {
 			return fmt.Sprintf("%s: %s\n", reason, values.ReplaceAllString(line, "…"))
 		}
-		out := fmt.Sprintf("%s %q", r.method, r.target)
+		out := fmt.Sprintf("%s %q", r.method, r.path)
 		for _, part := range []struct {
 			name string
 			text []byte
@@ -94,6 +94,8 @@ func TestCount(t *testing.T) {
 		combined(media+"?ctx="+ctx(`{"`+token+`":"s3cr3t","profile":7}`), 200) +
 		combined(media+"?ctx="+ctx(`{"`+token+`":"undefined","profile":null}`), 401) +
 		combined(media+"?ctx="+ctx(`{"`+token+`":["a"],"profile":"\u00e9"}`)+"%3D", 200) +
+		combined(media+"?ctx="+ctx("undefined"), 401) + combined(media+"?ctx="+ctx("null"), 401) + combined(media+"?=x&ctx=&ctx="+ctx(`{"`+token+`":"x"}`), 401) +
+		combined(media+"?ctx="+ctx(`{"`+strings.Replace(token, "-", `\u002d`, 1)+`":"x","profile":"n\u0075ll"}`), 200) +
 		combined("/v1/serials/7/media?x=1", 404) + combined("/"+strings.Repeat("v1/", 20), 404) + combined("/v1/endpoints-manifest", 200) +
 		strings.Replace(combined("/v1/films", 204), "GET", "OPTIONS", 1) +
 		"\n" + strings.Replace(combined("/v1/votes", 200), "GET", "POST", 1) +
