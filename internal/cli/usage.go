@@ -301,8 +301,11 @@ const (
 
 // printUsage prints a table that begins with what needs attention.
 func printUsage(w io.Writer, u *usage.Usage) {
-	period, _ := u.Period()
-	printf(w, "%s\n\n", strings.TrimSuffix(spell.Thousands(u.Requests)+" requests, "+period, ", "))
+	requests := spell.Thousands(u.Requests) + " requests"
+	if u.Requests == 1 {
+		requests = "1 request"
+	}
+	printf(w, "%s\n\n", strings.TrimSuffix(requests+", "+u.Period(), ", "))
 	table := [][3]string{{"requests", "endpoint", ""}}
 	for _, r := range usageRows(u) {
 		table = append(table, [3]string{spell.Thousands(r.count) + " of " + spell.Thousands(r.of), printable(r.where), printable(r.what)})

@@ -50,8 +50,7 @@ func (u *Usage) Join(changes []diff.Change) {
 
 // concerned returns how many requests a change concerns, or nil if the counts do not tell.
 func (u *Usage) concerned(c *diff.Change, doing string) *diff.Requests {
-	count, found := diff.Requests{Doing: doing}, false
-	count.Period, count.Days = u.Period()
+	count, found := diff.Requests{Doing: doing, Period: u.Period(), Days: u.days()}, false
 	for _, e := range slices.Concat(u.Endpoints, u.Uncounted) {
 		rendered := strings.Replace(e.URL, signpost.HostPlaceholder, c.Host, 1)
 		isInside := c.Endpoint == "" || c.Endpoint == e.URL || c.Endpoint == rendered

@@ -235,20 +235,28 @@ func isName(text []byte) bool {
 	return 0 < len(text) && len(text) <= maxNameLength
 }
 
-// Period returns the days that the counts are from, such as 12–18 Nov, and how many they are, or nothing if no log has
-// times.
-func (u *Usage) Period() (text string, days int) {
+// Period returns the days that the counts are from, such as 12–18 Nov, or "" if no log has times.
+func (u *Usage) Period() string {
+	from, _ := time.Parse(time.DateOnly, u.From)
+	to, err := time.Parse(time.DateOnly, u.To)
+	first := "2 Jan – "
+	switch {
+	case err != nil:
+		return ""
+	case u.From == u.To:
+		first = ""
+	case from.Format("Jan 2006") == to.Format("Jan 2006"):
+		first = "2–"
+	}
+	return from.Format(first) + to.Format("2 Jan")
+}
+
+// days returns the number of days that the counts are from, or 0 if no log has times.
+func (u *Usage) days() int {
 	from, err := time.Parse(time.DateOnly, u.From)
 	to, _ := time.Parse(time.DateOnly, u.To)
 	if err != nil {
-		return "", 0
+		return 0
 	}
-	days = int(to.Sub(from).Hours()/24) + 1
-	switch {
-	case days == 1:
-		return to.Format("2 Jan"), days
-	case from.Format("Jan 2006") == to.Format("Jan 2006"):
-		return from.Format("2–") + to.Format("2 Jan"), days
-	}
-	return from.Format("2 Jan – ") + to.Format("2 Jan"), days
+	return int(to.Sub(from).Hours()/24) + 1
 }
