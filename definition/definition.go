@@ -5,6 +5,7 @@
 package definition
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,6 +140,21 @@ func (f *File) own() signpost.Hosts {
 // Served reports whether the file is a manifest read by [ParseManifest].
 func (f *File) Served() bool { return f.served }
 
+// Lenient reports whether the file is a manifest with endpoints that can be read, whatever else is wrong in it.
+func (f *File) Lenient() bool {
+	isFatal := func(f signpost.Finding) bool { return f.Rule == RuleSyntax || f.Rule == RuleTooLarge }
+	hasEndpoints := len(f.versions) > 0 && len(f.versions[0].manifest.Endpoints) > 0
+	return f.served && hasEndpoints && !slices.ContainsFunc(f.findings, isFatal)
+}
+
+// Unreadable reports whether the file tells nothing about a service: it is blank, not a definition, or a manifest that
+// cannot be read.
+func (f *File) Unreadable() bool {
+	errors := f.only(isError)
+	isNothing := f.served || len(bytes.TrimSpace(f.doc.Text)) == 0
+	return len(errors) > 0 && !f.Lenient() && (isNothing || errors[0].Rule == RuleNotADefinition)
+}
+
 // State returns the service that signpost/diff compares, with the given versions: those of [File.Manifests], or of
 // [File.Readable] if the file has errors. If the name of a manifest is the address that it was fetched from, that tells
 // its host, base path and version.
@@ -268,7 +284,8 @@ func (f *File) Compile(features []string) (map[string]*signpost.Template, error)
 
 // Diff returns what changed for studios that registered old and, besides, the given files, as signpost diff does, with
 // the features that each file enables. It returns an error if new or a registered definition has errors, or if the
-// files do not tell which host or version of a definition to compare with a manifest.
+// files do not tell which host or version of a definition to compare with a manifest. What old has errors in is compared as
+// it reads, unless it cannot be read at all.
 func Diff(old, new *File, registered ...*File) ([]diff.Change, error) {
 	return Options{}.Diff(old, new, registered...)
 }
@@ -276,8 +293,11 @@ func Diff(old, new *File, registered ...*File) ([]diff.Change, error) {
 // Diff is like the function [Diff], for the date and the features of the options.
 func (o Options) Diff(old, new *File, registered ...*File) ([]diff.Change, error) {
 	options := diff.Options{Today: o.Today}
+	if old.Unreadable() {
+		return nil, fmt.Errorf("%q: %w", old.Name, &signpost.InvalidError{Findings: old.only(isError)})
+	}
 	for i, f := range append([]*File{new}, registered...) {
-		if errors := f.only(isError); len(errors) > 0 && !f.served {
+		if errors := f.only(isError); len(errors) > 0 && !f.Lenient() {
 			return nil, fmt.Errorf("definition %q: %w", f.Name, &signpost.InvalidError{Findings: errors})
 		}
 		if i > 0 {

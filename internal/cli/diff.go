@@ -239,8 +239,8 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 		return nil, nil, err
 	}
 	if n := len(old.errors); n > 0 {
-		unreadable := func(s *source.Service) bool { return s.Served || s.Blank }
-		if old.errors[0].Rule == definition.RuleNotADefinition || len(old.services) == 1 && unreadable(old.services[0]) {
+		isOther := old.errors[0].Rule == definition.RuleNotADefinition
+		if isOther || len(old.services) == 1 && old.services[0].File.Unreadable() {
 			return nil, nil, fmt.Errorf("%s cannot be read: %s", old.name, spell.Count(n, "error"))
 		}
 		remarks = []string{fmt.Sprintf("%s has %s: it is compared as it reads", old.name, spell.Count(n, "error"))}

@@ -11,22 +11,13 @@ import (
 // has no endpoint that can be read.
 func Errors(services ...*Service) (errors, warnings []signpost.Finding) {
 	var files []*definition.File
-	readable := make(map[string]bool) // manifests, by name
+	lenient := make(map[string]bool) // by name
 	for _, s := range services {
 		files = append(files, s.File)
-		if s.Served {
-			versions := s.File.Readable(nil)
-			readable[s.File.Name] = len(versions) > 0 && len(versions[0].Manifest.Endpoints) > 0
-		}
+		lenient[s.File.Name] = s.File.Lenient()
 	}
-	found := definition.Errors(files...)
-	for _, f := range found {
-		if f.Rule == definition.RuleSyntax || f.Rule == definition.RuleTooLarge {
-			readable[f.File] = false
-		}
-	}
-	for _, f := range found {
-		if readable[f.File] {
+	for _, f := range definition.Errors(files...) {
+		if lenient[f.File] {
 			warnings = append(warnings, foreign.Finding(f))
 		} else {
 			errors = append(errors, f)

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/url"
@@ -20,7 +19,6 @@ type Service struct {
 	Name    string
 	File    *definition.File
 	Served  bool     // a manifest: a single version with features applied and, usually, the host filled in
-	Blank   bool     // the document has no text, as if what should have written it had failed
 	Address *url.URL // where a manifest was fetched; nil if it was not fetched
 
 	Versions []signpost.Version
@@ -31,7 +29,7 @@ type Service struct {
 
 // ServiceOf returns the content of a document that has been parsed.
 func ServiceOf(d Document, file *definition.File) *Service {
-	return &Service{Name: d.Name, File: file, Served: d.Manifest(), Blank: len(bytes.TrimSpace(d.Text)) == 0, Address: d.Address}
+	return &Service{Name: d.Name, File: file, Served: d.Manifest(), Address: d.Address}
 }
 
 // Load fills in the versions with features applied, as far as they could be read; nil means the features that the definition
