@@ -27,8 +27,8 @@ func (r *Requests) Add(other *Requests) *Requests {
 	return &sum
 }
 
-// String returns the count for people: 3,120 of 48,212 requests set it (12–18 Nov).
-func (r *Requests) String() string {
+// Text returns the count for people: 3,120 of 48,212 requests set it (12–18 Nov).
+func (r *Requests) Text() string {
 	text := spell.Thousands(r.Requests) + " requests"
 	switch {
 	case r.Requests == 1 && r.Doing == "":

@@ -94,7 +94,7 @@ func (g *changeGroup) message() string {
 	if g.Requests == nil {
 		return g.Message
 	}
-	return g.Message + ": " + g.Requests.String()
+	return g.Message + ": " + g.Requests.Text()
 }
 
 // why returns the reason for which the change is accepted, or "".

@@ -36,7 +36,7 @@ func TestJoin(t *testing.T) {
 		for _, c := range changes {
 			text := "unknown"
 			if c.Requests != nil {
-				text = c.Requests.String()
+				text = c.Requests.Text()
 				fields := string(testkit.Must(json.Marshal(c))(t))
 				if want := fmt.Sprintf(`"requests":%d,"of":%d`, c.Requests.Requests, c.Requests.Of); !strings.Contains(fields, want) {
 					t.Errorf("there is no %s in %s", want, fields)
