@@ -20,6 +20,9 @@ func (d *differ) planExport(p *plan, olds, news []signpost.Service) error {
 	}
 	var studio []signpost.Endpoint
 	for _, s := range olds {
+		if !s.Served {
+			return &UndecidedError{UndecidedExport, "a definition does not tell what a studio has"}
+		}
 		for _, v := range s.Versions {
 			studio = append(studio, v.Manifest.Endpoints...)
 		}

@@ -28,6 +28,7 @@ const (
 	UndecidedHosts   Undecided = "hosts"   // which hosts of an export are the service's own
 	UndecidedVersion Undecided = "version" // of which a manifest is
 	UndecidedService Undecided = "service" // of which a manifest is
+	UndecidedExport  Undecided = "export"  // what a studio has
 )
 
 func (e *UndecidedError) Error() string { return e.reason }

@@ -290,6 +290,7 @@ var remedies = map[diff.Undecided]string{
 	diff.UndecidedHosts:   "declare hosts in the definition",
 	diff.UndecidedVersion: "compare with the address of the manifest, which names it",
 	diff.UndecidedService: "compare with its definition alone",
+	diff.UndecidedExport:  "compare with its export, or leave out --export",
 }
 
 // compareSides compares the services of directories, paired by base path, or a service with its old state, or with
