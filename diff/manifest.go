@@ -173,7 +173,7 @@ func (d *differ) locate(p *plan, manifest *signpost.Service, services []signpost
 			break
 		}
 		host, err := d.hostOf(manifest, s)
-		if manifest.BasePath == "" && err == nil && urlsOf(manifest.Versions...).common(host, s.Versions...) > 0 {
+		if err == nil && urlsOf(manifest.Versions...).common(host, s.Versions...) > 0 {
 			fits = append(fits, s)
 		}
 	}
