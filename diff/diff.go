@@ -116,8 +116,7 @@ func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Serv
 		}
 	}
 	for _, m := range p.moves {
-		d.hostChanged(m[0], m[1],
-			fmt.Sprintf("host changed from %q to %q: its manifests and feeds must be registered again", m[0], m[1]))
+		d.hostReplaced(m[0], m[1])
 	}
 	for _, c := range p.comparisons {
 		d.service, d.slot, d.endpoint, d.deprecations = c.name, nil, "", nil
@@ -159,8 +158,14 @@ func (d *differ) compareService(old, new signpost.Service, servedFor string) {
 		d.add(ChangeBasePath, subject{}, was, is,
 			"base path changed from %q to %q: the manifests have new addresses, which must be registered again", was, is)
 	}
-	if old.Served && !new.Served && servedFor != "" && !host.IsLoopback(servedFor) {
-		old.Hosts = signpost.Hosts{servedFor}
+	if servedFor != "" && !host.IsLoopback(servedFor) && old.Served != new.Served {
+		if old.Served {
+			old.Hosts = signpost.Hosts{servedFor}
+		} else if !old.Hosts.Has(servedFor) {
+			for _, entry := range old.Hosts {
+				d.hostReplaced(entry, servedFor)
+			}
+		}
 	}
 	if len(old.Hosts) == 0 || len(new.Hosts) == 0 || new.Served {
 		return
@@ -181,6 +186,11 @@ func (d *differ) compareService(old, new signpost.Service, servedFor string) {
 // fingerprint.
 func (d *differ) hostChanged(old string, new any, message string) {
 	d.add(ChangeHost, subject{path: []string{old}, closed: true}, old, new, "%s", message)
+}
+
+// hostReplaced reports a host that another one of a manifest replaces.
+func (d *differ) hostReplaced(old, new string) {
+	d.hostChanged(old, new, fmt.Sprintf("host changed from %q to %q: its manifests and feeds must be registered again", old, new))
 }
 
 // onEachHost compares for each host, and reports once what is the same on all of them.

@@ -46,6 +46,9 @@ func (d *differ) plan(olds, news []signpost.Service, name func(*signpost.Service
 func (p *plan) pairServices(olds, news []signpost.Service) {
 	if len(olds) == 1 && len(news) == 1 && olds[0].Served && news[0].Served {
 		p.moves = joinManifests(&olds[0], &news[0])
+		if !hasHost(olds[0].Versions...) && !hasHost(news[0].Versions...) {
+			p.host = "" // they are compared as they are
+		}
 	}
 	pairs, _ := pairUp(olds, news, p.name)
 	for _, s := range pairUnknown(pairs, p.name) {
