@@ -77,7 +77,8 @@ type slot struct {
 
 	known    string // the version, or what the URLs say about it
 	declared signpost.Hosts
-	hosts    []string // for which it is rendered
+	before   signpost.Hosts // those of declared that it was on before; empty means all of them
+	hosts    []string       // for which it is rendered
 }
 
 // differ collects changes and labels each with the current service, version and endpoint.

@@ -32,13 +32,16 @@ type owner struct {
 // on all of their hosts.
 func (d *differ) register(c *comparison, p *plan, before, after func(host string) bool) {
 	current := d.host
-	on := func(own func(string) bool) func(*slot, string) bool {
-		return func(s *slot, host string) bool {
-			return own(host) || !slices.Contains(c.slots, s) || !slices.Contains(s.hosts, current)
+	isOwn := func(s *slot) bool { return slices.Contains(c.slots, s) && slices.Contains(s.hosts, current) }
+	onBefore := func(s *slot, host string) bool {
+		if isOwn(s) {
+			return before(host)
 		}
+		return host == standIn || len(s.before) == 0 || s.before.Has(host)
 	}
+	onAfter := func(s *slot, host string) bool { return !isOwn(s) || after(host) }
 	d.registrations = sync.OnceValues(func() (_, _ *registration) {
-		return newRegistration(p.before, oldState, on(before)), newRegistration(p.after, newState, on(after))
+		return newRegistration(p.before, oldState, onBefore), newRegistration(p.after, newState, onAfter)
 	})
 }
 
@@ -87,7 +90,7 @@ func (r *registration) only(takesPart func(*slot) bool) func(number int) bool {
 	return func(number int) bool { return takesPart(r.owners[number].slot) }
 }
 
-// maxHandovers is the largest number of endpoints that a change names or counts. Nobody reads more.
+// maxHandovers is the largest number of endpoints that are reported to lose feeds to the same one. Nobody reads more.
 const maxHandovers = 100
 
 // handover records that an endpoint loses feeds to another one, although it still exists.
@@ -161,57 +164,33 @@ func (d *differ) takenOverBy(at *slot) {
 	d.endpoint = ""
 }
 
-// takenOver reports feeds that the endpoint takes over if it treats them differently.
+// takenOver reports the endpoints whose feeds the endpoint takes over and treats differently. Each is a change of its own,
+// which does not depend on who else loses feeds.
 func (d *differ) takenOver(at *slot, to endpoint) {
-	var groups []*handoverGroup
 	for _, h := range d.handovers(at, &to.Endpoint) {
-		for _, lost := range []bool{false, true} {
-			some := slices.DeleteFunc(slices.Clone(h.harm), func(d difference) bool { return (d.kind == keyLost) != lost })
-			if len(some) == 0 {
-				continue
+		was := d.showFrom(h)
+		about := subject{host: d.meetingHost(h, to)}
+		from := d.describe(h, at, about.host)
+		var texts, lost []string
+		var harm, losses []string // for the fingerprint
+		for _, one := range h.harm {
+			step := fmt.Sprintf("harm %d %q %q %q", one.kind, one.key, one.old, one.new)
+			if one.kind == keyLost {
+				lost, losses = append(lost, one.key), append(losses, step)
+			} else {
+				texts, harm = append(texts, one.text), append(harm, step)
 			}
-			i := slices.IndexFunc(groups, func(g *handoverGroup) bool { return slices.Equal(g.harm, some) })
-			if i < 0 {
-				i, groups = len(groups), append(groups, &handoverGroup{harm: some})
-			}
-			groups[i].from = append(groups[i].from, h)
+		}
+		about.path = []string{strings.Join([]string{"from", h.from.slot.known, signpost.CutURL(h.was.URL).Rest()}, " ")}
+		if len(texts) > 0 {
+			d.add(ChangeFeedsTakenOver, about.sub(slices.Sorted(slices.Values(harm))...),
+				settingsOf(was, h.was), settingsOf(to.shown, &to.Endpoint), "takes feeds over from %s: %s", from, strings.Join(texts, "; "))
+		}
+		if len(lost) > 0 {
+			d.add(ChangeContextShadowed, about.sub(slices.Sorted(slices.Values(losses))...), lostKeys{was, lost}, nil,
+				"takes feeds over from %s; lost context keys: %s", from, spell.Quoted(lost))
 		}
 	}
-	for _, g := range groups {
-		was, about := d.showFrom(g.from[0]), g.subject()
-		about.host = d.meetingHost(g.from[0], to)
-		from := d.describe(g, at, about.host)
-		var texts []string
-		for _, one := range g.harm {
-			texts = append(texts, one.text)
-		}
-		if g.harm[0].kind == keyLost {
-			d.add(ChangeContextShadowed, about, lostKeys{was, texts}, nil,
-				"takes feeds over from %s; lost context keys: %s", from, spell.Quoted(texts))
-		} else {
-			d.add(ChangeFeedsTakenOver, about, settingsOf(was, g.from[0].was), settingsOf(to.shown, &to.Endpoint),
-				"takes feeds over from %s: %s", from, strings.Join(texts, "; "))
-		}
-	}
-}
-
-// handoverGroup holds feeds of several endpoints that are affected in the same way: by lost keys, or by anything else.
-type handoverGroup struct {
-	harm []difference
-	from []handover
-}
-
-// subject identifies a takeover by the endpoints that lose feeds and the consequences for them.
-func (g *handoverGroup) subject() subject {
-	var steps []string
-	for _, h := range g.from {
-		steps = append(steps, strings.Join([]string{"from", h.from.slot.known, signpost.CutURL(h.was.URL).Rest()}, " "))
-	}
-	for _, d := range g.harm {
-		steps = append(steps, fmt.Sprintf("harm %d %q %q %q", d.kind, d.key, d.old, d.new))
-	}
-	slices.Sort(steps)
-	return subject{path: slices.Compact(steps)}
 }
 
 // showFrom returns the URL of an endpoint that loses feeds as changes show it.
@@ -222,12 +201,10 @@ func (d *differ) showFrom(h handover) string {
 	return h.was.URL
 }
 
-// describe names the first endpoint of a group, which loses feeds to one at a slot, and counts the rest. on is the host
-// on which alone it does, or "".
-func (d *differ) describe(g *handoverGroup, at *slot, on string) string {
-	first := g.from[0]
-	text := strconv.Quote(d.showFrom(first))
-	if s := first.from.slot; s != at {
+// describe names an endpoint that loses feeds to one at a slot. on is the host on which alone it does, or "".
+func (d *differ) describe(h handover, at *slot, on string) string {
+	text := strconv.Quote(d.showFrom(h))
+	if s := h.from.slot; s != at {
 		service := cmp.Or(s.source, s.service)
 		if service == at.service {
 			service = ""
@@ -239,12 +216,9 @@ func (d *differ) describe(g *handoverGroup, at *slot, on string) string {
 			text += fmt.Sprintf(" (%s)", service+s.version)
 		}
 	}
-	if others := len(g.from) - 1; others > 0 {
-		text += " and " + spell.Count(others, "other endpoint")
-	}
-	if !first.feed.All {
-		feed := signpost.CutURL(first.feed.URL)
-		if written := signpost.CutURL(first.was.URL); !d.rendered && on == "" && written.HasHostPlaceholder() {
+	if !h.feed.All {
+		feed := signpost.CutURL(h.feed.URL)
+		if written := signpost.CutURL(h.was.URL); !d.rendered && on == "" && written.HasHostPlaceholder() {
 			feed = feed.WithAuthority(written.Authority())
 		}
 		text += fmt.Sprintf(", such as %q", feed)

@@ -84,9 +84,14 @@ func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) st
 func newComparison(name string, old, new *signpost.Service) *comparison {
 	c := &comparison{name: name, pair: pair[signpost.Service]{old, new}}
 	was, is := cmp.Or(old, &signpost.Service{}), cmp.Or(new, &signpost.Service{})
+	var before signpost.Hosts
+	if !was.Served && !is.Served {
+		before = was.Hosts
+	}
 	versions, _ := pairUp(was.Versions, is.Versions, func(v *signpost.Version) string { return v.Name })
 	for _, v := range versions {
-		c.slots = append(c.slots, &slot{service: name, version: cmp.Or(v.old, v.new).Name, pair: v, declared: c.declared()})
+		version := cmp.Or(v.old, v.new).Name
+		c.slots = append(c.slots, &slot{service: name, version: version, pair: v, declared: c.declared(), before: before})
 	}
 	return c
 }

@@ -46,7 +46,17 @@ func serviceCases() []serviceCase {
 	one, two := services(first), services(first, second)
 	deprecated := second
 	deprecated.Deprecations = map[signpost.Part]*signpost.Deprecation{{Version: "v1"}: {Until: time.Date(2020, 6, 30, 0, 0, 0, 0, time.UTC)}}
+	served := signpost.Service{Served: true, BasePath: "/elsewhere", Host: "a.example", Versions: v1(formPost("https://a.example/sport/v1/feeds"))}
+	on := func(s signpost.Service, hosts ...string) signpost.Service {
+		s.Hosts = hosts
+		return s
+	}
+	partner, post := "https://b.example/films", formPost("https://{{host}}/films/{{id}}")
 	return []serviceCase{
+		{"manifest at another base path", services(served), two, nil},
+		{"feeds on a host where another service is new",
+			services(on(service("/films", feed(partner), post), "a.example"), service("/sport")),
+			services(on(service("/films", feed(partner), post), "a.example", "b.example"), service("/sport", formPost(partner+"/{{id}}/all"))), nil},
 		{"nothing", two, services(second, first), nil},
 		{"service removed", two, one, nil},
 		{"deprecated service removed", services(first, deprecated), one, nil},
@@ -78,6 +88,25 @@ func TestDiffServices(t *testing.T) {
 		testkit.Equal(t, test.name+": fingerprints", identities(test.changes()), identities(changes))
 	}
 	testkit.Golden(t, filepath.Join("testdata", "services.golden"), out.String())
+}
+
+// Whoever else loses feeds to an endpoint has a change of its own.
+func TestTakeoversOfSeveral(t *testing.T) {
+	token := feed("https://{{host}}/v1/feeds/top")
+	token.ContextObj = []signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx}}
+	other := token
+	other.URL = "https://{{host}}/v1/feeds/new"
+	post := formPost("https://{{host}}/v1/feeds/{{id}}")
+	one := diffVersions(v1(token), v1(token, post))
+	both := diffVersions(v1(token, other), v1(token, other, post))
+	for _, id := range identities(one) {
+		if !slices.Contains(identities(both), id) {
+			t.Errorf("%s is not in %q", id, identities(both))
+		}
+	}
+	if len(one) != 3 || len(both) != 5 {
+		t.Errorf("%d and %d changes", len(one), len(both))
+	}
 }
 
 // A fingerprint depends neither on order nor on unrelated edits, and distinguishes changes.
