@@ -174,22 +174,39 @@ type scene struct {
 	takesPart func(int) bool // nil means all of the site
 }
 
+// meets reports whether two endpoints of a site are known to meet there. If it has no host, services that both declare
+// theirs meet on those instead. If it has one, a URL that names it does not meet {{host}} of a service that has this host
+// by a suffix alone: whether the service is on it is unknown.
+func (o *overlapChecker) meets(s *site, a, b int) bool {
+	if s.isOpen() {
+		return !o.isDeclared(a) || !o.isDeclared(b)
+	}
+	if o.endpoints[b].url.HasHostPlaceholder() {
+		a, b = b, a
+	}
+	open, other := o.endpoints[a].url, o.endpoints[b].url
+	return open.HasHostPlaceholder() == other.HasHostPlaceholder() || slices.Contains(o.version(a).Hosts, open.HostFor(s.url))
+}
+
 // scenes returns where an endpoint meets those of a URL of the same site. There is one scene, in which all take part,
 // if the site has a host. Otherwise all services that declare no hosts are on one host, with one of the others at a
 // time.
 func (o *overlapChecker) scenes(number int, s *site, ends []int) []scene {
+	var met []int
+	for _, owner := range ends {
+		isAlike := o.calls[owner] == o.calls[number] && owner != number // it does not matter which of them answers
+		if !isAlike && o.meets(s, number, owner) {
+			met = append(met, owner)
+		}
+	}
 	if !s.isOpen() {
-		return []scene{{s, ends, nil}}
+		return []scene{{s, met, nil}}
 	}
 	var scenes []scene
 	guests := make(map[string]int) // scenes by the service that declares its hosts
-	for _, owner := range ends {
+	for _, owner := range met {
 		guest := ""
 		switch {
-		case o.calls[owner] == o.calls[number] && owner != number: // it does not matter which of them answers
-			continue
-		case o.isDeclared(number) && o.isDeclared(owner): // they meet on the hosts of both
-			continue
 		case o.isDeclared(number):
 			guest = o.source(number)
 		case o.isDeclared(owner):

@@ -290,18 +290,14 @@ func (o oracle) problem(w world, feed string) string {
 			if strings.Contains(w.origin, "{{host}}") && len(o.versions[taker].Hosts) > 0 && len(o.versions[i].Hosts) > 0 {
 				continue // they meet on their hosts
 			}
-			open, url := i, loser // if one of the two has {{host}}
-			if strings.Contains(takes, "{{host}}") {
-				open, url = taker, takes
-			}
-			mixed := strings.Contains(takes, "{{host}}") != strings.Contains(loser, "{{host}}")
-			if mixed && !slices.Contains(o.versions[open].Hosts, w.host(url)) {
+			if source, undecided := o.undecided(w, taker, takes, i, loser); undecided {
 				isUnknown := len(lost) > 0 && !s.InsideSegment && !twins
-				if isUnknown && o.versions[open].Source == w.unknown && !o.toldUnknown(takes, loser) {
+				if isUnknown && source == w.unknown && !o.toldUnknown(takes, loser) {
 					return fmt.Sprintf("%s would lose %v of %s to %s, and nothing says so", feed, lost, loser, takes)
 				}
 				continue
 			}
+			mixed := strings.Contains(takes, "{{host}}") != strings.Contains(loser, "{{host}}")
 			isExact := func(version int, url string) bool { return slices.Contains(o.versions[version].Hosts, w.host(url)) }
 			apart := signpost.CutURL(takes).Origin() != signpost.CutURL(loser).Origin() && !mixed
 			if w.unknown != "" || apart && !isExact(taker, takes) && !isExact(i, loser) { // no host is known to be that of both
@@ -333,6 +329,17 @@ func (o oracle) problem(w world, feed string) string {
 		}
 	}
 	return ""
+}
+
+// undecided reports whether two URLs meet in a world only perhaps, because one names a host, the other contains {{host}},
+// and its service, whose source is returned, does not list that host.
+func (o oracle) undecided(w world, a int, urlA string, b int, urlB string) (source string, ok bool) {
+	if strings.Contains(urlB, "{{host}}") {
+		a, urlA, urlB = b, urlB, urlA
+	}
+	v := o.versions[a]
+	isMixed := strings.Contains(urlA, "{{host}}") && !strings.Contains(urlB, "{{host}}")
+	return v.Source, isMixed && !slices.Contains(v.Hosts, w.host(urlA))
 }
 
 // toldUnknown reports whether two URLs are known to overlap if a host is declared, and a finding says that there are such.
@@ -373,7 +380,9 @@ func (o oracle) untrue(f signpost.Finding) string {
 		for _, s := range m.Shadowed {
 			loses := func(key string) bool { return strings.Contains(keys, strconv.Quote(key)) }
 			for i := range o.versions {
-				if w.written[strconv.Itoa(i)+s.Endpoint] == from && slices.ContainsFunc(s.LostKeys, loses) {
+				takenBy, _ := strconv.Atoi(m.Version)
+				_, undecided := o.undecided(w, takenBy, taker, i, from)
+				if w.written[strconv.Itoa(i)+s.Endpoint] == from && slices.ContainsFunc(s.LostKeys, loses) && !undecided {
 					return ""
 				}
 			}

@@ -15,7 +15,7 @@ func (o *overlapChecker) registeredTwice(number int, at spot) {
 	}
 	other, same := -1, -1 // the first of another service, and of an earlier version of this one
 	for _, owner := range at.ends {
-		if at.isOpen() && o.isDeclared(number) && o.isDeclared(owner) { // they meet on the hosts of both
+		if !o.meets(at.site, number, owner) {
 			continue
 		}
 		isSame := o.source(owner) == o.source(number)
@@ -29,13 +29,9 @@ func (o *overlapChecker) registeredTwice(number int, at spot) {
 	switch {
 	case other >= 0:
 		o.twice[number] = true
-		url, also := o.endpoints[number].URL, ""
-		if twin := o.endpoints[other].URL; twin != url {
-			also = fmt.Sprintf(", as %q", twin) // with other names of placeholders, or with its host
-		}
 		on, together := o.where(at.site, number, other)
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
-			"%q is also declared by another service%s%s%s%s", url, also, on, o.place(number, other), together)
+			"%q is also declared by another service%s%s%s%s", o.endpoints[number].URL, o.twin(number, other), on, o.place(number, other), together)
 	case same >= 0:
 		o.otherSettings(number, same, at.site)
 	}
@@ -57,6 +53,15 @@ func (o *overlapChecker) otherSettings(number, first int, s *site) {
 	if differs {
 		o.twice[number] = true
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: make them alike, or give each version URLs of its own",
-			"%q is declared with other settings by another version%s%s", e.URL, on, o.place(number, first))
+			"%q is declared with other settings by another version%s%s%s", e.URL, o.twin(number, first), on, o.place(number, first))
 	}
+}
+
+// twin says how another endpoint writes the URL of an endpoint, if that is with other names of placeholders or with its
+// host.
+func (o *overlapChecker) twin(number, other int) string {
+	if o.endpoints[other].URL == o.endpoints[number].URL {
+		return ""
+	}
+	return fmt.Sprintf(", as %q", o.endpoints[other].URL)
 }
