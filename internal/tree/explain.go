@@ -50,7 +50,7 @@ var mistakes = []struct {
 	{"expected ',' or", shows(before, `[,{[][^,{[]*?: ([^,{[]*):$`, `text with ": " in it needs quotes`, "put the text in quotes, or a comma before the next key")},
 	{"expected ',' or", (*explainer).unclosedBracket},
 	{"expected node content", (*explainer).unclosedAtEnd},
-	{"unknown anchor", shows(whole, `(?m): +(\*\S+)`, "* begins an alias, and there is no such anchor", "if it is text, put it in quotes: …")},
+	{"unknown anchor", shows(behind, `^(\*[^\s,\]}]+)`, "* begins an alias, and there is no such anchor", "if it is text, put it in quotes: …")},
 	{"cannot start any token", shows(behind, `^((.).*)`, `plain text cannot begin with "$2"`, "put it in quotes: …")},
 }
 
