@@ -98,15 +98,17 @@ func (v *validator) required(text, owner, hint string, path Path, more ...step) 
 type choice struct {
 	rule, what, owner string
 	known             []string
-	write             string // begins the hint about a value in other letters
-	open              bool   // other values are allowed if they begin with Beyond
+	write             string   // begins the hint about a value in other letters
+	open              bool     // other values are allowed if they begin with Beyond
+	beyond            []string // some of those
 }
 
 var (
 	methods = choice{rule: RuleMethod, what: "method", owner: "endpoint", known: []string{MethodGet, MethodPost},
 		write: "write it in lower case: ", open: true}
-	contextTypes = choice{rule: RuleContextType, what: "context type", owner: "context item", known: ContextTypes(), write: "write ", open: true}
-	valueTypes   = choice{rule: RuleWrongType, what: "schema.type", owner: "modifier schema", known: ValueTypes(), write: "write "}
+	contextTypes = choice{rule: RuleContextType, what: "context type", owner: "context item", known: ContextTypes(),
+		write: "write ", open: true, beyond: []string{ContextHeader, ContextBearerHeader}}
+	valueTypes = choice{rule: RuleWrongType, what: "schema.type", owner: "modifier schema", known: ValueTypes(), write: "write "}
 )
 
 // oneOf reports a value that is missing, or not one of those known. If it differs in case only, the known one is
@@ -133,6 +135,8 @@ func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool 
 	} else if i := strings.IndexFunc(value, func(r rune) bool { return r > '~' }); i >= 0 {
 		r, _ := utf8.DecodeRuneInString(value[i:])
 		f.Hint = fmt.Sprintf("%q is U+%04X, which only looks like a Latin letter, if at all", string(r), r)
+	} else if slices.Contains(c.beyond, value) {
+		f.Hint = fmt.Sprintf("write %s%s, if your apps know it: the specification does not", Beyond, value)
 	}
 	return false
 }
