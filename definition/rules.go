@@ -203,16 +203,13 @@ func (d *decoder) checkIdleFeatures() {
 		}
 		versions++
 		for i, n := range d.applications(v, enabled) {
-			if n == 0 {
+			if !d.queryBehindSuffix(v, enabled[i]) && n == 0 {
 				idle[i] = append(idle[i], v.name)
 			}
 		}
 	}
 	for i, feature := range enabled {
 		if len(idle[i]) == 0 {
-			continue
-		}
-		if d.queryBehindSuffix(feature) {
 			continue
 		}
 		at, remedy := d.enabledAt(feature.Name, idle[i][0])
@@ -229,22 +226,25 @@ func (d *decoder) checkIdleFeatures() {
 	}
 }
 
-// queryBehindSuffix reports a URL whose query keeps a feature from applying to it.
-func (d *decoder) queryBehindSuffix(feature signpost.Feature) bool {
-	for _, v := range d.versions {
-		for _, e := range v.manifest.Endpoints {
-			path, _, found := strings.Cut(e.URL, "?")
-			for _, suffix := range append([]string{feature.URLSuffix}, feature.URLSuffixes...) {
-				if found && strings.HasSuffix(path, suffix) {
-					key := v.endpoints[e.URL].Key
-					d.warn(RuleFeatureMatchesNothing, "remove the query; a modifier can set the parameter", key, key,
-						"the query keeps feature %q from applying: the URL does not end in %q", feature.Name, suffix)
-					return true
-				}
+// queryBehindSuffix reports the URLs of a version whose query keeps a feature from applying to them, and whether there
+// are any.
+func (d *decoder) queryBehindSuffix(v version, feature signpost.Feature) bool {
+	found := false
+	for _, e := range v.manifest.Endpoints {
+		path, _, hasQuery := strings.Cut(e.URL, "?")
+		if !hasQuery {
+			continue
+		}
+		for _, suffix := range append([]string{feature.URLSuffix}, feature.URLSuffixes...) {
+			if strings.HasSuffix(path, suffix) && !strings.HasSuffix(e.URL, suffix) {
+				found = true
+				key := v.endpoints[e.URL].Key
+				d.warn(RuleFeatureMatchesNothing, "remove the query; a modifier can set the parameter", key, key,
+					"the query keeps feature %q from applying: the URL does not end in %q", feature.Name, suffix)
 			}
 		}
 	}
-	return false
+	return found
 }
 
 // enabledAt returns where a feature is enabled, and how not to enable it. One that --feature names, and the file does
