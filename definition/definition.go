@@ -32,6 +32,7 @@ type File struct {
 	located      map[int]signpost.Path // of errors without a path, by their offset
 	served       bool                  // a manifest
 	basePathAt   *tree.Node            // for clashes between files; nil if the base path could not be read
+	hostsFail    bool                  // Hosts lacks some that could not be read
 	enable       []string
 	features     []signpost.Feature // built-in and declared features, in application order
 	versions     []version

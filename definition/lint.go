@@ -58,6 +58,9 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 	if d.served {
 		judged = warnings.Published(v.manifest, d.own())
 	}
+	if d.hostsFail {
+		judged = slices.DeleteFunc(judged, func(f signpost.Finding) bool { return slices.Contains(warnings.AboutHosts, f.Rule) })
+	}
 	collisions := v.manifest.ValidateHosts(append(d.Hosts.Exact(), d.opts.Accepted.Exact()...)...)
 	for _, f := range slices.Concat(applied.Validate(), collisions, judged) {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])

@@ -40,6 +40,9 @@ type version struct {
 
 func (d *decoder) definition(root *tree.Node) {
 	d.check(root, fields.Definition, fields.Definition.What)
+	if d.broken[root] {
+		return
+	}
 	d.unread = d.unread || d.duplicated
 	d.Service = root.Get("service").Text
 	d.readBasePath(root, root.Get("base_path"))
@@ -115,17 +118,20 @@ func (d *decoder) readBasePath(root, n *tree.Node) {
 }
 
 func (d *decoder) readHosts(n *tree.Node) {
+	d.hostsFail = d.broken[n]
 	if n.Kind == tree.List && len(n.Items) == 0 {
 		d.add(RuleHosts, "name a host, or remove hosts to accept every host", n, "hosts is an empty list")
 	}
 	for _, item := range n.Items {
 		if item.Kind != tree.String || d.broken[item] {
+			d.hostsFail = true
 			continue
 		}
 		name, err := host.ParsePattern(item.Text)
 		var bad *host.Error
 		switch {
 		case errors.As(err, &bad):
+			d.hostsFail = true
 			f := d.add(RuleHosts, bad.Remedy, item, "host %q %s", item.Text, bad.Problem)
 			if meant := signpost.CutURL(item.Text).Hostname(); meant != "" {
 				f.Hint = "write only the host: " + meant

@@ -221,6 +221,9 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 	}
 	for i, some := range match.OverlapsExcept(all[0], all[1], allowed) {
 		for _, f := range some {
+			if f.Rule == match.RuleHostsUnknown && owners[i].hostsFail { // a consequence
+				continue
+			}
 			at := places[i][f.Path.Endpoint()]
 			if owners[i].allows(f.Rule, at, used) { // but not all of it
 				f.Hint += "; allow covers optional keys, and those that it names: {keys: […], reason: …}"

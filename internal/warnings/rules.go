@@ -20,9 +20,15 @@ import (
 const (
 	optionLabelDuplicate = "option-label-duplicate"
 	spaceAround          = "space-around"
+	localAddress         = "local-address"
+	thirdParty           = "token-to-third-party"
+	ownHostWritten       = "own-host-written"
 	QueryInURL           = "query-in-url"
 	TrailingSlash        = "trailing-slash"
 )
+
+// AboutHosts are the rules that depend on the hosts of the service.
+var AboutHosts = []string{localAddress, thirdParty, ownHostWritten}
 
 // Rule is a rule about a manifest on its own.
 type Rule struct {
@@ -36,15 +42,15 @@ type Rule struct {
 func Rules() []Rule {
 	return []Rule{
 		{"plain-http", "URLs are https", (*checker).plainHTTP, false},
-		{"local-address", "apps can reach the hosts of all URLs", (*checker).localAddress, false},
+		{localAddress, "apps can reach the hosts of all URLs", (*checker).localAddress, false},
 		{"endpoint-too-wide", "an endpoint has a path", (*checker).tooWide, false},
 		{TrailingSlash, "no URL ends in a slash", (*checker).trailingSlash, false},
 		{"placeholder-outside-path", "placeholders are in the path", (*checker).placeholderOutside, false},
 		{"colon-placeholder", "no path segment begins with a colon and a name", (*checker).colonPlaceholder, false},
 		{"unusual-url", "URLs are written as clients send them", (*checker).unusual, false},
 		{QueryInURL, "a modifier's parameter is not already in the URL", (*checker).query, false},
-		{"token-to-third-party", "context keys go to the service's own URLs", (*checker).thirdParty, false},
-		{"own-host-written", "the only host of the service is written {{host}}", (*checker).ownHost, false},
+		{thirdParty, "context keys go to the service's own URLs", (*checker).thirdParty, false},
+		{ownHostWritten, "the only host of the service is written {{host}}", (*checker).ownHost, false},
 		{"unusual-mime-type", "mime_type is not a misspelling of a usual one", (*checker).unusualMIMEType, true},
 		{"form-on-get", "a get endpoint does not have a form as its mime_type", (*checker).formOnGet, true},
 		{"body-param-on-get", "a get request carries no body parameter", (*checker).bodyParamOnGet, true},
