@@ -31,10 +31,10 @@ const (
 
 // crawl holds the responses of the endpoints, and where their links lead.
 type crawl struct {
-	own   map[string]signpost.Endpoint // by URL
-	index *match.Index
-	hosts map[string]bool // of the registered set
-	roots map[string]bool // first path segments of the endpoints
+	own    map[string]signpost.Endpoint // by URL
+	index  *match.Index
+	hosts  map[string]bool // of the registered set
+	origin string          // of the service's own endpoints, or ""
 
 	endpoints []*probe        // of the manifest, in order
 	followed  []*probe        // links that were called
@@ -51,13 +51,10 @@ type crawl struct {
 }
 
 func newCrawl(own signpost.Manifest, registered []signpost.Manifest) crawl {
-	x := crawl{own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool), roots: make(map[string]bool),
+	x := crawl{own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool),
 		called: make(map[string]bool), reached: make(map[string]bool), seen: make(map[string]bool)}
 	for _, e := range own.Endpoints {
 		x.own[e.URL] = e
-		if root := firstSegment(signpost.CutURL(e.URL).Path()); !strings.Contains(root, "{{") {
-			x.roots[root] = root != ""
-		}
 	}
 	var versions []signpost.Version
 	for _, m := range append([]signpost.Manifest{own}, registered...) { // the own one first, so that it wins ties
@@ -70,11 +67,6 @@ func newCrawl(own signpost.Manifest, registered []signpost.Manifest) crawl {
 	}
 	x.index = match.NewIndex(versions...)
 	return x
-}
-
-func firstSegment(path string) string {
-	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	return segment
 }
 
 // identity normalizes a URL so that it is called only once: without ctx and fragment.

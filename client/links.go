@@ -74,9 +74,9 @@ func (c *checker) addLink(p *probe, text string, at place) {
 		l.problem = localLink
 	case isFile(u) && !answered:
 		return
-	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.roots[firstSegment(u.Path)]): // like an endpoint of this service
+	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.isRelative(u)):
 		l.problem = relativeLink
-	case err == nil && !c.hosts[name] && c.isOnOtherHost(u):
+	case u.Scheme != "" && err == nil && !c.hosts[name] && !isPrivate(c.address.Host) && c.isMisplaced(u):
 		l.problem = otherHost
 	case err != nil || !c.hosts[name]:
 		return
@@ -97,13 +97,24 @@ func isPrivate(authority string) bool {
 	return err == nil && (host.IsLocal(name) || !strings.ContainsAny(name, ".:") || strings.HasSuffix(name, ".internal"))
 }
 
-// isOnOtherHost reports whether a link would belong to an endpoint of the manifest if it were on its host: the service
-// may have got another host than the one that clients ask for. A path of a single segment says too little.
-func (c *checker) isOnOtherHost(u *url.URL) bool {
-	first := signpost.CutURL(c.manifest.Endpoints[0].URL)
-	match, ok := c.index.Match(first.Scheme() + "://" + first.Authority() + u.EscapedPath())
-	path, _, _ := strings.Cut(signpost.CutURL(match.Endpoint).Path(), "{{")
-	return ok && strings.Contains(strings.Trim(path, "/"), "/") && u.Scheme != "" && !isPrivate(c.address.Host)
+// onOwnHost returns the path of the endpoint that would answer for a link if that were on the service's own host, or "".
+func (c *checker) onOwnHost(u *url.URL) string {
+	match, _ := c.index.Match(c.origin + u.EscapedPath())
+	return strings.Trim(signpost.CutURL(match.Endpoint).Path(), "/")
+}
+
+// isRelative reports whether a link without a host is meant to be one on the service's own host.
+func (c *checker) isRelative(u *url.URL) bool {
+	path := c.onOwnHost(u)
+	return path != "" && !strings.HasPrefix(path, "{{")
+}
+
+// isMisplaced reports whether a link on another host seems to be meant for the service's own: an endpoint has all segments
+// of its path, and at least two of them literally.
+func (c *checker) isMisplaced(u *url.URL) bool {
+	path := c.onOwnHost(u)
+	literal, _, _ := strings.Cut(path, "/{{")
+	return strings.Contains(literal, "/") && strings.Count(path, "/") == strings.Count(strings.Trim(u.EscapedPath(), "/"), "/")
 }
 
 // fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no

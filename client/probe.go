@@ -81,6 +81,11 @@ func (c *checker) checkProbes(ctx context.Context) {
 	}
 	c.warnOfUnusedValues()
 	c.crawl = newCrawl(*c.manifest, c.opts.Registered)
+	for _, e := range c.manifest.Endpoints {
+		if u := signpost.CutURL(e.URL); c.origin == "" && c.isOwn(e.URL) {
+			c.origin = u.Scheme() + "://" + u.Authority()
+		}
+	}
 	var calls []*probe
 	left := 0
 	for _, e := range c.manifest.Endpoints {
