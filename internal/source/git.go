@@ -235,8 +235,13 @@ func (g gitPath) read(ctx context.Context, entries []gitEntry) ([]Document, erro
 		if err == nil {
 			_, err = out.ReadByte() // a line break
 		}
-		if err != nil {
-			return nil, g.failed(errors.Join(err, context.Cause(ctx)).Error())
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, g.failed(context.Cause(ctx).Error())
+		case err != nil: // git has just listed it
+			full := g.revision + ":" + path.Join(g.path, e.path)
+			return nil, fmt.Errorf("read definition %q: the repository lacks the contents of %s: it may be a partial clone, for which "+
+				"Signpost fetches nothing; git show %[2]s does", g.name, strings.TrimPrefix(full, ":0"))
 		}
 		d := Document{Name: g.name, Path: path.Base(g.path), Text: text}
 		if e.path != "" {

@@ -126,10 +126,9 @@ func TestGitStartsNothing(t *testing.T) {
 		git(t, dir, "config", name, script)
 	}
 	t.Chdir(dir)
-	for _, arg := range []string{":feeds.yaml", "HEAD:feeds.yaml", "HEAD:packages"} {
-		if documents, err := new(Reader).Read(t.Context(), arg); err == nil {
-			t.Errorf("%s: %d documents of a clone that has none", arg, len(documents))
-		}
+	for arg, file := range map[string]string{":feeds.yaml": ":feeds.yaml", "HEAD:feeds.yaml": "HEAD:feeds.yaml", "HEAD:packages": "HEAD:packages/feeds/feeds.yaml"} {
+		_, err := new(Reader).Read(t.Context(), arg)
+		fails(t, arg, err, "the repository lacks the contents of "+file+": it may be a partial clone")
 	}
 	if _, err := os.Stat(started); err == nil {
 		t.Error("a program that the repository names was started")
