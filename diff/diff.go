@@ -13,6 +13,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/spell"
 )
 
 // Options say what else decides what a change means. The zero value compares services by themselves, today.
@@ -357,7 +358,7 @@ func (s subject) sub(steps ...string) subject {
 func (d *differ) add(rule string, at subject, old, new any, format string, args ...any) {
 	c := Change{
 		Rule: rule, Level: cmp.Or(at.level, levelOf(rule)), Service: d.service, Endpoint: d.endpoint,
-		Message: at.prefix + fmt.Sprintf(format, args...) + at.remark, Old: old, New: new,
+		Message: spell.Shorten(at.prefix + fmt.Sprintf(format, args...) + at.remark), Old: old, New: new,
 	}
 	version := ""
 	if d.slot != nil {

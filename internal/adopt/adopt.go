@@ -103,7 +103,7 @@ func Import(sources []Source, opts Options) (*Result, error) {
 }
 
 func (r *Result) note(format string, args ...any) {
-	r.Notes = append(r.Notes, draft.OneLine(fmt.Sprintf(format, args...)))
+	r.Notes = append(r.Notes, spell.Shorten(draft.OneLine(fmt.Sprintf(format, args...))))
 }
 
 // read reads a manifest. What cannot be written is left out.

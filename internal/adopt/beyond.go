@@ -58,7 +58,8 @@ func (c *counter) notes() []string {
 	var notes []string
 	for _, name := range c.order {
 		times := spell.Count(c.uses[name], "time")
-		notes = append(notes, draft.OneLine(fmt.Sprintf("%s is beyond the specification: carried with a plus, %s", name, times)))
+		note := fmt.Sprintf("%s is beyond the specification: carried with a plus, %s", name, times)
+		notes = append(notes, spell.Shorten(draft.OneLine(note)))
 	}
 	return notes
 }

@@ -119,7 +119,7 @@ func printChanges(w io.Writer, changes []diff.AcceptedChange) {
 		if colour := levelColours[levelOf(g.AcceptedChange)]; colour != "" {
 			level = p.wrap(colour, string(level))
 		}
-		parts := []string{g.Service, strings.Join(g.versions, ", "), g.Endpoint + g.andOthers()}
+		parts := []string{g.Service, strings.Join(g.versions, ", "), spell.Shorten(g.Endpoint) + g.andOthers()}
 		parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 		where := strings.Join(parts, " ")
 		printf(w, "%s ", level)
@@ -172,7 +172,7 @@ func changesMarkdown(changes []diff.AcceptedChange, remarks []string, entries st
 			message += "<br>Reason: " + markdownText(why)
 		}
 		row(level, markdownCode(g.Service), markdownText(strings.Join(g.versions, ", ")),
-			markdownCode(g.Endpoint)+g.andOthers(), message, "`"+g.Rule+"`")
+			markdownCode(spell.Shorten(g.Endpoint))+g.andOthers(), message, "`"+g.Rule+"`")
 	}
 	if entries != "" {
 		out.WriteString("\n<details><summary>Accept what fails</summary>\n\n")

@@ -89,9 +89,22 @@ func TestHostileInput(t *testing.T) {
 	}
 }
 
-// TestLongMessages lints definitions with texts of 100 kB in many places: every line of the output stays short.
+// TestLongMessages lints and compares definitions with texts of 100 kB in many places: every line of the output stays short.
 func TestLongMessages(t *testing.T) {
 	t.Parallel()
+	run := func(wantCode int, args ...string) {
+		out, errs, code := runCLI(args...)
+		for line := range strings.Lines(out + errs) {
+			if len(line) > 1000 && !strings.HasPrefix(strings.TrimSpace(line), `"text": "`) {
+				t.Errorf("%s has a line of %d bytes: %.300s", args, len(line), line)
+			}
+		}
+		if code != wantCode {
+			t.Errorf("%s: exit status %d", args, code)
+		}
+	}
+	one := filepath.Join(t.TempDir(), "one.yaml")
+	testkit.Write(t, one, oneEndpoint)
 	long := strings.Repeat("long", 25_000)
 	endpoint := func(url, more string) string {
 		return fmt.Sprintf("\n      %q:\n        name: F\n        method: get\n        mime_type: application/json\n        %s", url, more)
@@ -112,15 +125,18 @@ func TestLongMessages(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "feeds.yaml")
 		testkit.Write(t, file, "versions:\n  v1:\n    endpoints:"+endpoints+"\n")
 		for _, format := range []string{"text", "json", "github", "gitlab"} {
-			out, errs, code := runCLI("lint", "--strict", "--format", format, file)
-			for line := range strings.Lines(out + errs) {
-				if len(line) > 1000 && !strings.HasPrefix(strings.TrimSpace(line), `"text": "`) {
-					t.Errorf("%s has a line of %d bytes: %.300s", format, len(line), line)
-				}
-			}
-			if code != exitFindings {
-				t.Errorf("%.100s: exit status %d", endpoints, code)
-			}
+			run(exitFindings, "lint", "--strict", "--format", format, file)
+		}
+		for _, format := range []string{"text", "markdown"} {
+			run(exitFindings, "diff", "--ignore", "host-changed", "--fail-on", "compatible", "--format", format, file, one)
+		}
+	}
+	manifest := filepath.Join(t.TempDir(), "manifest.json")
+	testkit.Write(t, manifest, `{"endpoints": {"https://feeds.example.com/f": {"name": "F", "method": "get", "mime_type": "x/`+long+`", "`+long+`": 1}}}`)
+	_, errs, _ := runCLI("import", manifest)
+	for line := range strings.Lines(errs) {
+		if len(line) > 1000 {
+			t.Errorf("import has a line of %d bytes: %.300s", len(line), line)
 		}
 	}
 }
