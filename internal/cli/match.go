@@ -79,9 +79,13 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		return err
 	}
 	services = append(services, besides...)
+	isNamed := namesHost(services, name)
 	services, err = c.resolveAll(services, name, f.hostGiven)
 	if err != nil {
 		return err
+	}
+	if !f.hostGiven {
+		c.sayHosts(services, name, isNamed)
 	}
 	var versions []signpost.Version
 	for _, s := range services {
@@ -104,27 +108,53 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	return nil
 }
 
-// resolveAll resolves services for the host of a feed. It says which ones are on other hosts, by their definitions. A host that
+// resolveAll resolves services for the host of a feed or, if that is none of their hosts, for one of those. A host that
 // the user gives counts for all.
 func (c *CLI) resolveAll(services []*source.Service, name string, given bool) ([]*source.Service, error) {
-	if given || len(services) == 1 && len(services[0].File.Hosts) == 0 {
-		for _, s := range services {
-			if s.Host != signpost.HostPlaceholder {
-				continue
-			}
-			if err := s.ServeFor(name); err != nil {
-				return nil, err // there is nothing to match without it
+	if !given && (len(services) > 1 || len(services[0].File.Hosts) > 0) {
+		return c.serveAll(services, name)
+	}
+	for _, s := range services {
+		if s.Host != signpost.HostPlaceholder {
+			continue
+		}
+		if err := s.ServeFor(name); err != nil {
+			return nil, err // there is nothing to match without it
+		}
+	}
+	return services, nil
+}
+
+// namesHost reports whether a URL of the services names a host.
+func namesHost(services []*source.Service, name string) bool {
+	for _, s := range services {
+		for _, v := range s.Versions {
+			for _, e := range v.Manifest.Endpoints {
+				if host.Equal(signpost.CutURL(e.URL).Hostname(), name) {
+					return true
+				}
 			}
 		}
-		return services, nil
 	}
-	services, err := c.serveAll(services, name)
+	return false
+}
+
+// sayHosts says what {{host}} is in definitions that are not known to be on the host of the feed. If no URL names that
+// host, one that declares no hosts is on it.
+func (c *CLI) sayHosts(services []*source.Service, name string, isNamed bool) {
 	for _, s := range services {
-		if hosts := s.File.Hosts; len(hosts) > 0 && !hosts.Has(name) {
+		hosts := s.File.Hosts
+		switch {
+		case s.File.Served() || hosts.Has(name):
+		case len(hosts) == 0 && isNamed:
+			printf(c.Stderr, "%s: {{host}} is taken to be %s, because the definition declares no hosts\n", s.Name, name)
+		case len(hosts) == 0:
+		case s.Host == signpost.HostPlaceholder:
+			printf(c.Stderr, "%s: not on %s, because hosts does not have it; --host sets {{host}}\n", s.Name, name)
+		default:
 			printf(c.Stderr, "%s: {{host}} is %s, because hosts does not have %s\n", s.Name, s.Host, name)
 		}
 	}
-	return services, err
 }
 
 // maxNearest is the maximum number of endpoints suggested if none matches.
