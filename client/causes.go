@@ -63,9 +63,11 @@ const (
 		"make the proxy send X-Forwarded-Proto: https and the service trust it"
 	ownHostHint = "the service redirects to the host that the proxy calls it by: make the proxy pass the Host header on"
 
+	parameterHint = "check whether it needs a parameter that the manifest does not declare, " +
+		"or rejects a default of its modifiers"
 	limitHint = "it limits requests: try again later"
-	proxyHint = "the proxy in front of the service gets no response from it: start the service, correct its address in the proxy, " +
-		"or find out why it takes so long"
+	proxyHint = "the proxy in front of the service gets no response from it: start the service, " +
+		"correct its address in the proxy, or find out why it takes so long"
 )
 
 // isLoop reports whether a redirect leads back to where it came from.
@@ -168,8 +170,8 @@ func (o *outcome) manifestHint() string {
 
 const routeHint = "make the proxy send paths that end in /endpoints-manifest to Signpost"
 
-// explain sets the hint of a call that got no feed, and the facts behind it. If no feed of the service answered, base is
-// the path before the version in the address of the manifest: a proxy may have lost it.
+// explain sets the hint of a call that got no feed, and the facts behind it. If no feed of the service answered, base
+// is the path before the version in the address of the manifest: a proxy may have lost it.
 func (p *probe) explain(base string) {
 	o, r := p.outcome, &p.result
 	params := signpost.CutURL(p.endpoint.URL).Placeholders()
@@ -182,13 +184,13 @@ func (p *probe) explain(base string) {
 			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service"
 	case missing && base != "" && !strings.HasPrefix(o.asked.Path, base+"/"):
 		r.Cause = causeBasePath
-		r.Hint = fmt.Sprintf("the address of the manifest begins with %q, and the URL does not: the proxy strips it on the way "+
-			"to Signpost. Write %[2]s into the URLs of the definition; then set base_path: %[2]s, "+
+		r.Hint = fmt.Sprintf("the address of the manifest begins with %q, and the URL does not: "+
+			"the proxy strips it on the way to Signpost. Write %[2]s into the URLs of the definition; then set base_path: %[2]s, "+
 			"and make the proxy keep the prefix", base, base)
 	case o.status == http.StatusNotFound && base != "":
 		r.Cause = causeBasePath
-		r.Hint = fmt.Sprintf("correct the URL in the definition or, if the proxy strips %q from it on the way to the feed service, "+
-			"make it keep the prefix", base)
+		r.Hint = fmt.Sprintf("correct the URL in the definition or, "+
+			"if the proxy strips %q from it on the way to the feed service, make it keep the prefix", base)
 	case o.empty && strings.Contains(o.server, "Caddy"):
 		r.Hint = "Caddy answers like this if none of its routes has the path: route it to the feed service"
 	case o.empty:
@@ -238,14 +240,15 @@ func (p *probe) explainRefusal() {
 
 // feedHints says what to do about statuses that mean the same for every feed.
 var feedHints = map[int]string{
-	http.StatusBadRequest: "check whether it needs a parameter that the manifest does not declare, rejects a default of its modifiers, " +
-		"or is called by the proxy with plain http on an https port",
-	http.StatusUnprocessableEntity: "check whether it needs a parameter that the manifest does not declare, or rejects a default of its modifiers",
+	http.StatusBadRequest: parameterHint +
+		". A proxy that calls an https port with plain http gets this status, too",
+	http.StatusUnprocessableEntity: parameterHint,
 	http.StatusNotFound:            "correct the URL in the definition",
 	http.StatusGone:                "correct the URL in the definition",
 	http.StatusMethodNotAllowed:    "check whether it is a post endpoint, and declare method post then",
-	http.StatusMisdirectedRequest:  "configure the feed service to answer for this host, and the proxy in front of it to pass the host on",
-	http.StatusTooManyRequests:     limitHint,
-	http.StatusBadGateway:          proxyHint,
-	http.StatusGatewayTimeout:      proxyHint,
+	http.StatusMisdirectedRequest: "configure the feed service to answer for this host, " +
+		"and the proxy in front of it to pass the host on",
+	http.StatusTooManyRequests: limitHint,
+	http.StatusBadGateway:      proxyHint,
+	http.StatusGatewayTimeout:  proxyHint,
 }

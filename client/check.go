@@ -20,21 +20,21 @@ var checks = []struct {
 	run     func(*checker, context.Context)
 	ofFeeds bool
 }{
-	{name: "https", run: (*checker).checkHTTPS},                         // the address is https, which studios require
-	{name: "reachable", run: (*checker).checkReachable},                 // it responds in time
-	{name: "certificate", run: (*checker).checkCertificate},             // clients trust the certificate
-	{name: "redirect", run: (*checker).checkRedirect},                   // the address does not redirect
-	{name: "status", run: (*checker).checkStatus},                       // the status is 200
-	{name: "json", run: (*checker).checkJSON},                           // the response is complete JSON, declared as such, with and without gzip
-	{name: "manifest", run: (*checker).checkManifest},                   // it is a manifest without findings
-	{name: "host", run: (*checker).checkHost},                           // its URLs carry the host of the address
+	{name: "https", run: (*checker).checkHTTPS},                         // studios require https
+	{name: "reachable", run: (*checker).checkReachable},                 // the address responds in time
+	{name: "certificate", run: (*checker).checkCertificate},             // clients trust it
+	{name: "redirect", run: (*checker).checkRedirect},                   // there is none
+	{name: "status", run: (*checker).checkStatus},                       // it is 200
+	{name: "json", run: (*checker).checkJSON},                           // complete, declared, with and without gzip
+	{name: "manifest", run: (*checker).checkManifest},                   // it has no findings
+	{name: "host", run: (*checker).checkHost},                           // the URLs carry the host of the address
 	{name: "cors", run: (*checker).checkCORS},                           // a studio in a browser can read it
 	{name: "etag", run: (*checker).checkETag},                           // it is not sent again if unchanged
-	{name: "probe", run: (*checker).checkProbes},                        // its endpoints respond with the type that they declare
-	{name: "feed", run: (*checker).checkFeeds, ofFeeds: true},           // feeds are JSON objects, and valid against a schema
-	{name: "links", run: (*checker).checkLinks, ofFeeds: true},          // every link to a registered host has an endpoint and works
-	{name: "feed-cors", run: (*checker).checkFeedCORS, ofFeeds: true},   // apps in a browser engine can read the feeds
-	{name: "feed-cache", run: (*checker).checkFeedCache, ofFeeds: true}, // shared caches do not store responses that required a context key
+	{name: "probe", run: (*checker).checkProbes},                        // endpoints respond with their type
+	{name: "feed", run: (*checker).checkFeeds, ofFeeds: true},           // feeds are objects, valid against a schema
+	{name: "links", run: (*checker).checkLinks, ofFeeds: true},          // links to registered hosts work
+	{name: "feed-cors", run: (*checker).checkFeedCORS, ofFeeds: true},   // apps in a browser engine can read feeds
+	{name: "feed-cache", run: (*checker).checkFeedCache, ofFeeds: true}, // shared caches store no personal feeds
 }
 
 // Checks returns the names of all checks, in order.

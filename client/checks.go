@@ -92,8 +92,8 @@ func (c *checker) checkStatus(context.Context) {
 	o := newOutcome(c.address, c.answer)
 	p := o.problem()
 	if c.forwardsManifest() && o.signpost == nil && o.status == http.StatusNotFound {
-		p.Hint = fmt.Sprintf("%s has no manifest at this path; "+
-			"if another server publishes it, give the address with the port of that server: it is then fetched from there", c.opts.SendTo.Host)
+		p.Hint = fmt.Sprintf("%s has no manifest at this path; if another server publishes it, "+
+			"give the address with the port of that server: it is then fetched from there", c.opts.SendTo.Host)
 	}
 	c.addProblem("", p)
 	c.blocked = "the response is not a manifest"
@@ -125,7 +125,8 @@ func (c *checker) checkJSON(ctx context.Context) {
 			"the response is not UTF-8 text; its Content-Type is %s", quoteOrNone(contentType))
 	case !json.Valid(c.answer.Body):
 		why := notJSON(c.answer.Body)
-		unreadable(cmp.Or(why.Hint, webPage), "the response is not JSON: %s; its Content-Type is %s", why.Message, quoteOrNone(declared))
+		unreadable(cmp.Or(why.Hint, webPage),
+			"the response is not JSON: %s; its Content-Type is %s", why.Message, quoteOrNone(declared))
 	}
 	if c.blocked != "" {
 		return
@@ -158,15 +159,13 @@ func notJSON(body []byte) Problem {
 	case err == nil:
 		return Problem{Message: "more follows after a JSON value", Hint: "look at what is sent"}
 	}
-	return Problem{Message: err.Error(), Hint: "look at what is sent instead"}
+	return Problem{Message: err.Error(), Hint: "look at what is sent"}
 }
 
 func (c *checker) checkManifest(context.Context) {
 	before := len(c.results)
-	var document map[string]json.RawMessage
-	names := func() []string { return slices.Sorted(maps.Keys(document)) }
-	if json.Unmarshal(c.answer.Body, &document) == nil && document["endpoints"] == nil && spell.Nearest("endpoints", names()) == "" {
-		c.add(Failed, "something other than the manifest is sent, such as a feed or an error: correct the address, or "+routeHint,
+	if isSomethingElse(c.answer.Body) {
+		c.add(Failed, "something else is sent, such as a feed or an error: correct the address, or "+routeHint,
 			"the response is JSON, but not a manifest: it has no endpoints")
 		return
 	}
@@ -204,6 +203,14 @@ func (c *checker) checkManifest(context.Context) {
 	case len(c.results) == before:
 		c.add(Passed, "", "%s, no findings", spell.Count(len(m.Endpoints), "endpoint"))
 	}
+}
+
+// isSomethingElse reports whether a JSON document is an object that is not even meant as a manifest.
+func isSomethingElse(body []byte) bool {
+	var document map[string]json.RawMessage
+	err := json.Unmarshal(body, &document)
+	names := slices.Sorted(maps.Keys(document))
+	return err == nil && document != nil && !slices.Contains(names, "endpoints") && spell.Nearest("endpoints", names) == ""
 }
 
 // addFinding adds a finding about the manifest.
@@ -266,7 +273,8 @@ func (c *checker) checkHost(ctx context.Context) {
 	}
 	switch {
 	case len(open) > 0:
-		c.add(Failed, "the definition itself is served: replace {{host}} with the host of each request, as signpost serve does",
+		c.add(Failed, "the definition itself is served: "+
+			"replace {{host}} with the host of each request, as signpost serve does",
 			"{{host}} is not replaced in %s, such as %q", spell.Count(len(open), "URL"), open[0])
 	case ours == all:
 		c.add(Passed, "", "the URLs are on %s%s", asked, c.portNote())
@@ -284,7 +292,8 @@ func (c *checker) checkHost(ctx context.Context) {
 	}
 }
 
-// isCached reports whether a cache answered with the manifest of another host: one that no cache knows has the right one.
+// isCached reports whether a cache answered with the manifest of another host: a request that no cache knows gets URLs
+// on this one.
 func (c *checker) isCached(ctx context.Context) bool {
 	answer, err := c.get(ctx, c.fresh(), "", "")
 	if err != nil {
@@ -305,7 +314,8 @@ func (c *checker) portNote() string {
 }
 
 // hostHint is the hint for a manifest with the wrong host: there is almost always a proxy in front of the service.
-const hostHint = "the service does not see the host that it is called by: a proxy in front of it must pass the Host header on"
+const hostHint = "the service does not see the host that it is called by: " +
+	"a proxy in front of it must pass the Host header on"
 
 func (c *checker) checkCORS(ctx context.Context) {
 	const (
@@ -366,7 +376,8 @@ func (c *checker) checkETag(ctx context.Context) {
 	case honoured:
 		c.add(Passed, "", "If-None-Match with the current ETag gets 304")
 	case answer.Header.Get("ETag") != tag:
-		c.add(Warned, "make it a hash of the manifest, so that it is the same on every replica and changes only with the manifest",
+		c.add(Warned, "make it a hash of the manifest, "+
+			"so that it is the same on every replica and changes only with the manifest",
 			"the ETag was %s and is %s now", tag, cmp.Or(answer.Header.Get("ETag"), "missing"))
 	default:
 		c.add(Warned, hint, "If-None-Match with the current ETag gets 200 OK and the manifest in full")

@@ -68,8 +68,7 @@ func Explain(err error) Problem {
 			Hint: "find out whether https is on another port, or not set up yet"}
 	case errors.As(err, &op) && op.Op == "remote error": // a TLS alert
 		return Problem{TLS: true, Message: fmt.Sprintf("the server aborts the TLS handshake: %v", op.Err),
-			Hint: "make sure that it has a certificate for this host (nginx: server_name; Caddy: the address of the site), " +
-				"and speaks TLS 1.2 or newer"}
+			Hint: "make sure that it has a certificate for this host " + siteHint + ", and speaks TLS 1.2 or newer"}
 	case errors.Is(err, context.Canceled):
 		return Problem{Cause: causeCanceled, Message: "the request was canceled", Hint: "run it again"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
@@ -104,7 +103,10 @@ func Explain(err error) Problem {
 	return p
 }
 
-const cutOffHint = "look at the service's log, and at the limits of a proxy in front of it"
+const (
+	cutOffHint = "look at the service's log, and at the limits of a proxy in front of it"
+	siteHint   = "(nginx: server_name; Caddy: the address of the site)"
+)
 
 // explainCertificate explains why a certificate is not valid.
 func explainCertificate(err error) Problem {
@@ -120,7 +122,7 @@ func explainCertificate(err error) Problem {
 		p.Hint = "get a certificate from an authority that clients trust, " +
 			"and make the server send the whole chain, with the intermediate certificates"
 	case errors.As(err, new(x509.HostnameError)):
-		p.Hint = "get a certificate for this name, or make the server choose it (nginx: server_name; Caddy: the address of the site)"
+		p.Hint = "get a certificate for this name, or make the server choose it " + siteHint
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		p.Hint = "renew it, make the server load the new one, and check the clocks"
 	default:

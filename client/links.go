@@ -42,13 +42,16 @@ type linkProblem struct {
 var (
 	noEndpoint = &linkProblem{Failed, "no endpoint answers for %s: apps send no context keys",
 		"declare an endpoint whose URL is a prefix of it, or correct the link"}
-	otherHost = &linkProblem{Warned, "apps send no context keys to %s: it has the path of an endpoint, but another host", hostOfLinks}
-	localLink = &linkProblem{Warned, "no device elsewhere can call %s: the host is a single machine or in a private network", hostOfLinks}
-
-	relativeLink = &linkProblem{Warned, "apps cannot call %s: the URL is relative", "write the whole URL, with scheme and host"}
+	otherHost = &linkProblem{Warned,
+		"apps send no context keys to %s: it has the path of an endpoint, but another host", hostOfLinks}
+	localLink = &linkProblem{Warned,
+		"no device elsewhere can call %s: the host is a single machine or in a private network", hostOfLinks}
+	relativeLink = &linkProblem{Warned, "apps cannot call %s: the URL is relative",
+		"write the whole URL, with scheme and host"}
 )
 
-const hostOfLinks = "make the service write links with the host that it is called by, and the proxy in front of it pass the Host header on"
+const hostOfLinks = "make the service write links with the host that it is called by, " +
+	"and the proxy in front of it pass the Host header on"
 
 // isLink reports whether text is an http(s) URL and nothing else, or looks like the path of one. The field id is for
 // identifiers, which may as well.
@@ -76,10 +79,11 @@ func (c *checker) addLink(p *probe, text string, at place) {
 		return
 	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.isRelative(u)):
 		l.problem = relativeLink
-	case u.Scheme != "" && err == nil && !c.hosts[name] && !isPrivate(c.address.Host) && c.isMisplaced(u):
-		l.problem = otherHost
 	case err != nil || !c.hosts[name]:
-		return
+		if u.Host == "" || isPrivate(c.address.Host) || !c.isMisplaced(u) {
+			return
+		}
+		l.problem = otherHost
 	case !answered:
 		l.problem = noEndpoint
 	case own && e.Method == signpost.MethodGet && !strings.Contains(text, "{{"):
@@ -91,13 +95,14 @@ func (c *checker) addLink(p *probe, text string, at place) {
 	}
 }
 
-// isPrivate reports whether no device elsewhere can call a host. Names without a dot are those of containers and machines.
+// isPrivate reports whether no device elsewhere can call a host. Names without a dot are those of containers and
+// machines.
 func isPrivate(authority string) bool {
 	name, err := host.Parse(authority)
 	return err == nil && (host.IsLocal(name) || !strings.ContainsAny(name, ".:") || strings.HasSuffix(name, ".internal"))
 }
 
-// onOwnHost returns the path of the endpoint that would answer for a link if that were on the service's own host, or "".
+// onOwnHost returns the path of the endpoint that would answer for a link on the service's own host, or "".
 func (c *checker) onOwnHost(u *url.URL) string {
 	match, _ := c.index.Match(c.origin + u.EscapedPath())
 	return strings.Trim(signpost.CutURL(match.Endpoint).Path(), "/")
@@ -109,12 +114,12 @@ func (c *checker) isRelative(u *url.URL) bool {
 	return path != "" && !strings.HasPrefix(path, "{{")
 }
 
-// isMisplaced reports whether a link on another host seems to be meant for the service's own: an endpoint has all segments
-// of its path, and at least two of them literally.
+// isMisplaced reports whether a link on another host seems to be meant for the service's own: an endpoint has all
+// segments of its path, and at least two of them literally.
 func (c *checker) isMisplaced(u *url.URL) bool {
-	path := c.onOwnHost(u)
+	path, asked := c.onOwnHost(u), strings.Trim(u.EscapedPath(), "/")
 	literal, _, _ := strings.Cut(path, "/{{")
-	return strings.Contains(literal, "/") && strings.Count(path, "/") == strings.Count(strings.Trim(u.EscapedPath(), "/"), "/")
+	return strings.Contains(literal, "/") && strings.Count(path, "/") == strings.Count(asked, "/")
 }
 
 // fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no

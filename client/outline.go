@@ -61,7 +61,8 @@ func eachText(value any, at place, found func(text string, at place)) {
 // errorKeys lists fields that error messages have, and that feeds do not have exclusively.
 var errorKeys = []string{
 	"error", "errors", "error_description", "message", "code", "status", "statusCode", "status_code", "success",
-	"detail", "details", "title", "type", "instance", "path", "timestamp", "requestId", "request_id", "traceId", "trace_id", "stack",
+	"detail", "details", "title", "type", "instance", "path", "timestamp", "requestId", "request_id", "traceId", "trace_id",
+	"stack",
 }
 
 // isError reports whether a JSON object is an error message rather than a feed.
@@ -77,6 +78,8 @@ func isError(object map[string]any) bool {
 			return true
 		}
 	}
-	isMessage := len(object) == 1 && (object["message"] != nil || object["detail"] != nil)
-	return isMessage || object["error"] != nil || object["errors"] != nil || object["success"] == false || object["status"] == "error"
+	if object["success"] == false || object["status"] == "error" || object["error"] != nil || object["errors"] != nil {
+		return true
+	}
+	return len(object) == 1 && (object["message"] != nil || object["detail"] != nil)
 }

@@ -135,7 +135,8 @@ func (c *checker) checkProbes(ctx context.Context) {
 		}
 		c.add(Warned, hint, "no endpoint was called, so nothing is known about the feeds")
 	case !answered && !failed:
-		r := c.add(Failed, "compare the URLs of the manifest with those that the feed service answers for, and see that the proxy passes paths on as they are",
+		r := c.add(Failed, "compare the URLs of the manifest with those that the feed service answers for, "+
+			"and see that the proxy passes paths on as they are",
 			"no feed answered in %s", spell.Count(len(calls)+len(c.followed), "request"))
 		if calls[0].result.Cause == causeBasePath {
 			r.Hint = calls[0].result.Hint

@@ -52,7 +52,8 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 	for _, item := range e.ContextObj {
 		unsendable := item.Place() != "" && !item.SentWith(e.Method)
 		if unsendable && (item.Required || call.Context[item.Key] != nil) {
-			return nil, fmt.Errorf("endpoint %q: context key %q belongs in the body, but a get request has none", e.URL, item.Key)
+			return nil, fmt.Errorf("endpoint %q: context key %q belongs in the body, but a get request has none",
+				e.URL, item.Key)
 		}
 	}
 	encoded, err := contextkeys.Encode(e.ContextObj, call.Context)

@@ -34,7 +34,9 @@ func feedSchemaAlone(name string, text []byte) (func(feed any) []client.Violatio
 	return compileFeedSchema(compiler, name, text)
 }
 
-func compileFeedSchema(compiler *jsonschema.Compiler, name string, text []byte) (func(feed any) []client.Violation, error) {
+func compileFeedSchema(
+	compiler *jsonschema.Compiler, name string, text []byte,
+) (func(feed any) []client.Violation, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("%q is not JSON: %w", name, err)

@@ -228,7 +228,8 @@ func parseFeed(feed string) (string, error) {
 	}
 	u := signpost.CutURL(feed)
 	if strings.Contains(u.Authority(), "@") {
-		return "", usageErrorf("feed URL %q has user info before its host, which no endpoint has: leave it out", httpurl.Redacted(feed))
+		return "", usageErrorf("feed URL %q has user info before its host, which no endpoint has: leave it out",
+			httpurl.Redacted(feed))
 	}
 	name := u.Hostname()
 	resolved, err := host.Parse(name)
@@ -238,7 +239,8 @@ func parseFeed(feed string) (string, error) {
 	case resolved != strings.ToLower(name):
 		return "", usageErrorf("feed URL %q: write its host as manifests have it: %s", feed, resolved)
 	case u.DotSegment() != "":
-		return "", usageErrorf("feed URL %q has a . or .. segment, which clients resolve before they send a request: write the URL without it", feed)
+		return "", usageErrorf("feed URL %q has a . or .. segment, which clients resolve before they send a request: "+
+			"write the URL without it", feed)
 	case strings.ContainsAny(feed, " \t\r\n"):
 		return "", usageErrorf("feed URL %q has white space in it", feed)
 	}
@@ -260,7 +262,11 @@ func printMatch(w io.Writer, m match.Match, several bool) {
 		printf(w, "\nThe feed gets these context keys:\n")
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, item := range m.ContextObj {
-			printf(table, "  %s\t%s\t%s\n", item.Key, map[bool]string{true: "required", false: "optional"}[item.Required], delivery(item, m.Descriptor.Method))
+			required := "optional"
+			if item.Required {
+				required = "required"
+			}
+			printf(table, "  %s\t%s\t%s\n", item.Key, required, delivery(item, m.Descriptor.Method))
 		}
 		table.Flush()
 	}
