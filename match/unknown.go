@@ -37,21 +37,24 @@ func UnknownHosts(versions, registered []signpost.Version) []Unknown {
 	return all
 }
 
-// reportUnknown reports each service once whose hosts decide about an overlap.
+// reportUnknown reports each service once whose hosts decide about an overlap that is not allowed.
 func (o *overlapChecker) reportUnknown() {
-	bySource := make(map[string][]unknownPair)
-	pairs := o.unknownPairs()
-	for _, p := range pairs {
-		source := o.source(p.open)
-		bySource[source] = append(bySource[source], p)
-	}
-	for _, p := range pairs {
-		some := bySource[o.source(p.open)]
-		if p != some[0] {
+	var first []unknownPair // of each service
+	counts := make(map[string]int)
+	for _, p := range o.unknownPairs() {
+		at, _ := o.sides(p)
+		if o.allows(at, RuleHostsUnknown, signpost.ContextItem{}) {
 			continue
 		}
+		source := o.source(p.open)
+		if counts[source] == 0 {
+			first = append(first, p)
+		}
+		counts[source]++
+	}
+	for _, p := range first {
 		text := o.describeUnknown(p)
-		switch others := len(some) - 1; {
+		switch others := counts[o.source(p.open)] - 1; {
 		case others == maxUnknown-1:
 			text += fmt.Sprintf("; hosts would also decide about at least %d other pairs of URLs", others)
 		case others > 0:
