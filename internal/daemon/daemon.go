@@ -139,6 +139,9 @@ func (d *Daemon) Load(ctx context.Context) Loaded {
 	for _, remote := range d.remotes() {
 		answers.Add(1)
 		go func() {
+			if remote.Restored() {
+				<-d.loaded // so that what was cached is published first, in case the source has become bad
+			}
 			remote.Fetch(ctx)
 			answers.Done()
 			select {

@@ -132,6 +132,40 @@ func TestReloadOnDemand(t *testing.T) {
 	}
 }
 
+// roundTrip is an http.RoundTripper.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestCachedComesFirst starts with a cached definition, whose source answers at once and has become bad: what was cached
+// is served.
+func TestCachedComesFirst(t *testing.T) {
+	t.Parallel()
+	cache, file := t.TempDir(), filepath.Join(t.TempDir(), "feeds.json")
+	testkit.Write(t, file, oneEndpoint("/file", "file")) // for which the start waits until it is at rest
+	for i, text := range []string{oneEndpoint("/remote", "cached"), `{"versions": 1}`} {
+		d, log := newDaemon(t, Config{})
+		answer := roundTrip(func(*http.Request) (*http.Response, error) {
+			select {
+			case <-d.loaded:
+			default:
+				if i > 0 {
+					t.Error("the source is asked before what was cached is published")
+				}
+			}
+			body := io.NopCloser(strings.NewReader(text))
+			return &http.Response{StatusCode: http.StatusOK, ContentLength: int64(len(text)), Body: body}, nil
+		})
+		opts := source.Options{CacheDir: cache, Transport: answer}
+		d.Config.Sources = testkit.Must(source.Follow([]string{"http://config.example.com/feeds.json", file}, opts))(t)
+		d = testkit.Must(New(d.Config))(t)
+		d.logResult(d.Load(t.Context()))
+		if got := whatIsServed(d); got != "/remote cached, /file file" {
+			t.Errorf("%q is served; the log is\n%s", got, log)
+		}
+	}
+}
+
 // TestSlowClients holds connections in every possible way. Each is cut off by its own limit.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
