@@ -220,8 +220,17 @@ func (n Names) limit() {
 }
 
 func compareNames(a, b string) int {
-	digits := func(name string) int { return min(1, strings.IndexAny(name, "0123456789")+1) }
-	return cmp.Or(digits(a)-digits(b), len(a)-len(b), cmp.Compare(a, b))
+	switch x, y := hasDigit(a), hasDigit(b); {
+	case x && !y:
+		return 1
+	case y && !x:
+		return -1
+	}
+	return cmp.Or(len(a)-len(b), strings.Compare(a, b))
+}
+
+func hasDigit(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return '0' <= r && r <= '9' })
 }
 
 // isName reports whether text looks like the name of a parameter, and not like a value.
