@@ -263,8 +263,7 @@ func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes 
 	}
 	changes, err = c.compareSides(old, new, registered, f)
 	if err == nil && len(f.usage) > 0 {
-		counted := countedState(states(old.services), states(new.services), changes)
-		err = c.joinUsage(ctx, counted, versionsOf(registered), f.usage, changes)
+		err = c.joinUsage(ctx, states(old.services), states(new.services), versionsOf(registered), f.usage, changes)
 	}
 	return changes, remarks, err
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"os"
 	"os/signal"
@@ -113,7 +112,7 @@ func versionsOf(services []*source.Service) []signpost.Version {
 // countUsage counts logs. The counts are nil if a log does not exist. If there are counts and an error, reading failed
 // on the way or the context has ended.
 func (c *CLI) countUsage(
-	ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string,
+	ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string, changes ...diff.Change,
 ) (*usage.Usage, error) {
 	p := &progress{out: c.Stderr, shown: isTerminal(c.Stderr)}
 	for _, log := range logs {
@@ -129,7 +128,7 @@ func (c *CLI) countUsage(
 		}
 		p.total += info.Size()
 	}
-	counter := usage.NewCounter(services, others...)
+	counter := usage.NewCounter(services, others, changes...)
 	var failure error
 	for _, log := range logs {
 		if ctx.Err() == nil {
@@ -153,11 +152,11 @@ func (c *CLI) countLog(ctx context.Context, counter *usage.Counter, log string, 
 	return counter.Count(ctx, source.Shown(log), p)
 }
 
-// joinUsage says for each change how many requests it concerns.
+// joinUsage says for each change how many requests it concerns. Logs are counted for the old state of services.
 func (c *CLI) joinUsage(
-	ctx context.Context, services []signpost.Service, others []signpost.Version, logs []string, changes []diff.Change,
+	ctx context.Context, old, new []signpost.Service, others []signpost.Version, logs []string, changes []diff.Change,
 ) error {
-	counts, err := c.countUsage(ctx, services, others, logs)
+	counts, err := c.countUsage(ctx, putHostsBack(old, new, changes), others, logs, changes...)
 	if err != nil {
 		return fmt.Errorf("--usage: %w", err)
 	}
@@ -166,16 +165,10 @@ func (c *CLI) joinUsage(
 	return nil
 }
 
-// countedState returns the old state of services as requests are counted for it. Endpoints have the keys of the new
-// state as well: of a key that becomes required, requests that lack it are to be counted. Manifests become what
-// definitions have, for logs without hosts and for usage files: {{host}} in the URLs on hosts on which they were
-// compared, and the version and base path as far as the comparison found them.
-func countedState(old, new []signpost.Service, changes []diff.Change) []signpost.Service {
-	items := make(map[string][]signpost.ContextItem) // by path: one side may have its host filled in
-	for e := range endpointsOf(new) {
-		path := signpost.CutURL(e.URL).Rest()
-		items[path] = append(items[path], e.ContextObj...)
-	}
+// putHostsBack turns manifests in the old state into what definitions have, for logs without hosts and for usage files:
+// {{host}} in the URLs on hosts on which they were compared, and the version and base path as far as the comparison
+// found them.
+func putHostsBack(old, new []signpost.Service, changes []diff.Change) []signpost.Service {
 	var hosts signpost.Hosts
 	version := ""
 	for _, change := range changes {
@@ -187,51 +180,31 @@ func countedState(old, new []signpost.Service, changes []diff.Change) []signpost
 	old = slices.Clone(old)
 	for i := range old {
 		s := &old[i]
-		s.Versions = slices.Clone(s.Versions)
-		for j := range s.Versions {
-			s.Versions[j].Manifest = signpost.NewManifest(s.Versions[j].Manifest.Endpoints...)
-		}
-		for e := range endpointsOf(old[i : i+1]) {
-			for _, item := range items[signpost.CutURL(e.URL).Rest()] {
-				if !slices.ContainsFunc(e.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
-					e.ContextObj = append(e.ContextObj, item)
-				}
-			}
-		}
 		if !s.Served || len(hosts) == 0 {
 			continue
 		}
 		if len(new) == 1 {
 			s.BasePath = cmp.Or(s.BasePath, new[0].BasePath)
 		}
+		s.Versions = each(s.Versions, func(v signpost.Version) signpost.Version { return withoutHosts(v, hosts) })
 		if len(s.Versions) == 1 {
 			s.Versions[0].Name = cmp.Or(s.Versions[0].Name, version)
-		}
-		for j := range s.Versions {
-			s.Versions[j].Hosts = hosts
-		}
-		for e := range endpointsOf(old[i : i+1]) {
-			if u := signpost.CutURL(e.URL); hosts.Has(u.Hostname()) {
-				authority := strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)
-				e.URL = u.WithAuthority(authority).String()
-			}
 		}
 	}
 	return old
 }
 
-func endpointsOf(services []signpost.Service) iter.Seq[*signpost.Endpoint] {
-	return func(yield func(*signpost.Endpoint) bool) {
-		for _, s := range services {
-			for _, v := range s.Versions {
-				for i := range v.Manifest.Endpoints {
-					if !yield(&v.Manifest.Endpoints[i]) {
-						return
-					}
-				}
-			}
+// withoutHosts returns a version with {{host}} in place of hosts.
+func withoutHosts(v signpost.Version, hosts signpost.Hosts) signpost.Version {
+	v.Hosts = hosts
+	v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
+	for i, e := range v.Manifest.Endpoints {
+		if u := signpost.CutURL(e.URL); hosts.Has(u.Hostname()) {
+			authority := strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)
+			v.Manifest.Endpoints[i].URL = u.WithAuthority(authority).String()
 		}
 	}
+	return v
 }
 
 // progressInterval is how often the progress is shown.

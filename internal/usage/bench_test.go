@@ -37,7 +37,7 @@ func BenchmarkCount(b *testing.B) {
 	for name, line := range map[string]func(string, int) string{"combined": browser, "json": caddy} {
 		log := sample(16<<20, line)
 		b.Run(name, func(b *testing.B) {
-			w := NewCounter(services()).workers[0]
+			w := NewCounter(services(), nil).workers[0]
 			b.SetBytes(int64(len(log)))
 			b.ReportAllocs()
 			for b.Loop() {

@@ -52,12 +52,10 @@ func (u *Usage) Join(changes []diff.Change) {
 func (u *Usage) concerned(c *diff.Change, doing string) *diff.Requests {
 	count, found := diff.Requests{Doing: doing, Period: u.Period(), Days: u.days()}, false
 	for _, e := range slices.Concat(u.Endpoints, u.Uncounted) {
-		rendered := strings.Replace(e.URL, signpost.HostPlaceholder, c.Host, 1)
-		isInside := c.Endpoint == "" || c.Endpoint == e.URL || c.Endpoint == rendered
-		if !isInside || differ(c.Service, e.Service) || differ(c.Version, e.Version) {
+		if !e.isConcerned(c) {
 			continue
 		}
-		n, ok := e.concerned(c, doing)
+		n, ok := e.requests(c, doing)
 		if !ok || e.uncounted {
 			return nil
 		}
@@ -71,11 +69,18 @@ func (u *Usage) concerned(c *diff.Change, doing string) *diff.Requests {
 	return &count
 }
 
+// isConcerned reports whether a change is one of the endpoint, or of its version or service.
+func (e *Endpoint) isConcerned(c *diff.Change) bool {
+	rendered := strings.Replace(e.URL, signpost.HostPlaceholder, c.Host, 1)
+	isInside := c.Endpoint == "" || c.Endpoint == e.URL || c.Endpoint == rendered
+	return isInside && !differ(c.Service, e.Service) && !differ(c.Version, e.Version)
+}
+
 // differ reports whether two names are known and not the same.
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
-// concerned returns the number of requests that a change concerns.
-func (e *Endpoint) concerned(c *diff.Change, doing string) (n uint, ok bool) {
+// requests returns the number of requests that a change concerns.
+func (e *Endpoint) requests(c *diff.Change, doing string) (n uint, ok bool) {
 	switch doing {
 	case all:
 		return e.Requests, true

@@ -19,7 +19,7 @@ func TestJoin(t *testing.T) {
 		combined("/v1/films/7/media?ctx="+ctx(`{"`+token+`":"x"}`), 200) + combined("/v1/films/7/media", 401) + combined("/v1/votes", 200)
 	was := services()
 	counted := func(text string, with []signpost.Service) *Usage {
-		c := NewCounter(with)
+		c := NewCounter(with, nil)
 		testkit.OK(t, c.Count(t.Context(), "log", strings.NewReader(text)))
 		return c.Usage()
 	}

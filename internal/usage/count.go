@@ -13,6 +13,7 @@ import (
 
 	"signpost"
 	"signpost/contextkeys"
+	"signpost/diff"
 	"signpost/internal/routes"
 	"signpost/match"
 )
@@ -20,6 +21,7 @@ import (
 // Counter counts requests, on all cores. Its methods must not be called at the same time.
 type Counter struct {
 	services []signpost.Service
+	changes  []diff.Change
 	anywhere *match.Index    // of everything that is registered
 	own      *match.Index    // the same, with the services' own URLs at standIn
 	ownKnown bool            // there are such URLs
@@ -37,9 +39,10 @@ var isPlaceholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 const standIn = "https://own.invalid"
 
 // NewCounter returns a counter for services that are registered together. Others are registered besides: what they
-// answer for is not counted by endpoint.
-func NewCounter(services []signpost.Service, others ...signpost.Version) *Counter {
-	c := &Counter{services: services, words: make(map[string]bool)}
+// answer for is not counted by endpoint. Of changes that add a required key, requests that lack it are to be counted, so
+// that the services count as having the key already.
+func NewCounter(services []signpost.Service, others []signpost.Version, changes ...diff.Change) *Counter {
+	c := &Counter{services: services, changes: changes, words: make(map[string]bool)}
 	var all, own []signpost.Version
 	for i, s := range services {
 		for _, v := range s.Versions {
@@ -91,7 +94,15 @@ func (c *Counter) none() *Usage {
 	for _, s := range c.services {
 		for _, v := range s.Versions {
 			for _, e := range v.Manifest.Endpoints {
-				none.Endpoints = append(none.Endpoints, newEndpoint(s.BasePath, v.Name, e))
+				counts := newEndpoint(s.BasePath, v.Name, e)
+				for _, change := range c.changes {
+					item, isKey := change.New.(signpost.ContextItem)
+					isNew := change.Rule == diff.ChangeContextRequired && change.Old == nil
+					if isKey && isNew && counts.isConcerned(&change) {
+						counts.declare(item)
+					}
+				}
+				none.Endpoints = append(none.Endpoints, counts)
 			}
 		}
 	}
@@ -133,7 +144,7 @@ func (c *Counter) add(sum, more *Usage) {
 		sum.Unread[reason] += n
 	}
 	for reason, line := range more.First {
-		if known, found := sum.First[reason]; !found || line.before(known) {
+		if sum.isFirst(reason, line) {
 			sum.First[reason] = line
 		}
 	}
@@ -203,7 +214,7 @@ const maxMasked = 256
 
 func (w *worker) unreadable(reason string, line []byte, at Line) {
 	w.Unread[reason]++
-	if known, found := w.First[reason]; !found || at.before(known) {
+	if w.isFirst(reason, at) {
 		at.Masked = values.ReplaceAllString(string(line[:min(len(line), maxMasked)]), "…")
 		w.First[reason] = at
 	}

@@ -18,7 +18,7 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Add([]byte(combined("/v1/films/7/media?ctx="+ctx(`{"`+token+`":"x"}`)+"&a=1&%zz=2&b", 200)))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		w := NewCounter(services()).workers[0]
+		w := NewCounter(services(), nil).workers[0]
 		w.line(bytes.TrimSpace(line), Line{})
 		counted := w.Requests
 		for reason, n := range w.Unread {
@@ -48,7 +48,7 @@ func FuzzLine(f *testing.F) {
 			t.Errorf("counted %d times, and %d requests by endpoint", counted, sum)
 		}
 		text := testkit.Must(json.Marshal(w.Usage))(t)
-		again := NewCounter(services())
+		again := NewCounter(services(), nil)
 		testkit.OK(t, again.Count(t.Context(), "usage", bytes.NewReader(text)))
 		testkit.Equal(t, "usage file", string(testkit.Must(json.Marshal(again.Usage()))(t)), string(text))
 	})

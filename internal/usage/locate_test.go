@@ -28,7 +28,7 @@ func TestLocate(t *testing.T) {
 				urls = append(urls, testkit.FullEndpoint(url))
 			}
 		}
-		c := NewCounter([]signpost.Service{{Versions: []signpost.Version{{Manifest: signpost.Manifest{Endpoints: urls}}}}})
+		c := NewCounter([]signpost.Service{{Versions: []signpost.Version{{Manifest: signpost.Manifest{Endpoints: urls}}}}}, nil)
 		w := c.workers[0]
 		for range 300 {
 			path := "/"

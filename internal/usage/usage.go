@@ -46,8 +46,10 @@ type Line struct {
 	log    int
 }
 
-func (l Line) before(other Line) bool {
-	return l.log < other.log || l.log == other.log && l.Number < other.Number
+// isFirst reports whether no earlier line is known that could not be read.
+func (u *Usage) isFirst(reason string, line Line) bool {
+	first, known := u.First[reason]
+	return !known || line.log < first.log || line.log == first.log && line.Number < first.Number
 }
 
 // FileFormat is the version of the usage file.
@@ -104,9 +106,7 @@ func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 		counts.fixed[name] = true
 	}
 	for _, item := range e.ContextObj {
-		key := &Key{Required: item.Required}
-		counts.Keys[item.Key] = key
-		counts.keys = append(counts.keys, sentKey{Key: key, inURL: item.Type == signpost.ContextCtx, name: item.SentAs()})
+		counts.declare(item)
 	}
 	for _, m := range e.Modifiers {
 		for _, p := range m.Params {
@@ -125,6 +125,13 @@ func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 		}
 	}
 	return counts
+}
+
+// declare adds a context key.
+func (e *Endpoint) declare(item signpost.ContextItem) {
+	key := &Key{Required: item.Required}
+	e.Keys[item.Key] = key
+	e.keys = append(e.keys, sentKey{Key: key, inURL: item.Type == signpost.ContextCtx, name: item.SentAs()})
 }
 
 func (e *Endpoint) id() [3]string { return [3]string{e.Service, e.Version, e.URL} }
@@ -149,9 +156,7 @@ func (e *Endpoint) add(more Endpoint) (removed bool) {
 		}
 	}
 	for name, param := range e.Params {
-		if p := more.Params[name]; p != nil {
-			removed = param.add(p) || removed
-		} else {
+		if p := more.Params[name]; p == nil || !param.add(p) {
 			delete(e.Params, name)
 			removed = true
 		}
@@ -159,32 +164,21 @@ func (e *Endpoint) add(more Endpoint) (removed bool) {
 	return removed
 }
 
-// add does the same for a parameter. If the file does not have one of its options, nothing is known about any, unless
-// those that the file has account for all requests.
-func (p *Param) add(more *Param) (removed bool) {
-	p.Set += more.Set
-	var listed uint
-	for _, n := range more.Options {
-		listed += n
-	}
+// add adds counts from a usage file, and reports whether it counted all options. One that it does not have was not set
+// if the others were set by all requests.
+func (p *Param) add(more *Param) bool {
+	complete, rest := true, more.Set
 	for value := range p.Options {
-		if _, counted := more.Options[value]; !counted && listed < more.Set {
-			p.Options, p.Other = nil, 0
-			return true
-		}
+		n, counted := more.Options[value]
+		complete = complete && counted
+		p.Options[value] += n
+		rest -= min(n, rest)
 	}
-	if p.Options == nil {
-		return false
+	p.Set += more.Set
+	if p.Options != nil {
+		p.Other += rest
 	}
-	p.Other += more.Other
-	for value, n := range more.Options {
-		if _, known := p.Options[value]; known {
-			p.Options[value] += n
-		} else {
-			p.Other += n
-		}
-	}
-	return false
+	return complete || rest == 0
 }
 
 // Names counts names that may be made up.
@@ -207,23 +201,19 @@ func (n Names) add(name string, count uint) {
 // that somebody made up are neither. What stays depends on which names there are, and not on where and in which order
 // they came, so that counts can be added up.
 func (n Names) limit() {
-	others, found := n[Others]
-	delete(n, Others)
-	sorted := slices.SortedFunc(maps.Keys(n), compareNames)
-	for _, name := range sorted[min(len(sorted), maxNames):] {
-		others, found = others+n[name], true
+	names := slices.SortedFunc(maps.Keys(n), compareNames)
+	names = slices.DeleteFunc(names, func(name string) bool { return name == Others })
+	for _, name := range names[min(len(names), maxNames):] {
+		n[Others] += n[name]
 		delete(n, name)
-	}
-	if found {
-		n[Others] = others
 	}
 }
 
 func compareNames(a, b string) int {
-	switch x, y := hasDigit(a), hasDigit(b); {
-	case x && !y:
-		return 1
-	case y && !x:
+	if digit := hasDigit(a); digit != hasDigit(b) {
+		if digit {
+			return 1
+		}
 		return -1
 	}
 	return cmp.Or(len(a)-len(b), strings.Compare(a, b))

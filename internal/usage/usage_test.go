@@ -41,7 +41,7 @@ func ctx(values string) string { return base64.RawURLEncoding.EncodeToString([]b
 // count counts logs, and returns the usage file.
 func count(t testing.TB, logs ...string) string {
 	t.Helper()
-	c := NewCounter(services())
+	c := NewCounter(services(), nil)
 	for i, log := range logs {
 		testkit.OK(t, c.Count(t.Context(), fmt.Sprint("log", i), strings.NewReader(log)))
 	}
@@ -120,7 +120,7 @@ func TestDocuments(t *testing.T) {
 	want := count(t, mixed)
 	testkit.Golden(t, "testdata/documents.golden", want)
 	testkit.Equal(t, "compressed", count(t, zipped.String()), want)
-	slowly := NewCounter(services())
+	slowly := NewCounter(services(), nil)
 	testkit.OK(t, slowly.Count(t.Context(), "pipe", iotest.OneByteReader(strings.NewReader(mixed))))
 	testkit.Equal(t, "from a slow pipe", file(t, slowly.Usage()), want)
 	testkit.Equal(t, "on single lines", count(t, strings.Join(strings.Fields(har), " ")+"\n"+strings.NewReplacer("\n", "", "  ", "").Replace(one)), count(t, har, one))
@@ -132,7 +132,7 @@ func TestDocuments(t *testing.T) {
 		"a later format":             strings.Replace(one, `"signpost_usage": 1`, `"signpost_usage": 2`, 1),
 		"a usage file of other type": `{"signpost_usage":1,"requests":"7"}`,
 	} {
-		c := NewCounter(services())
+		c := NewCounter(services(), nil)
 		testkit.OK(t, c.Count(t.Context(), name, strings.NewReader(broken+"\n"+combined("/v1/films", 200))))
 		if u := c.Usage(); u.Unread[badDocument] != 1 {
 			t.Errorf("%s: %v", name, u.Unread)
@@ -141,7 +141,7 @@ func TestDocuments(t *testing.T) {
 	if u := count(t, strings.Replace(one, "/v1/films", "/v1/gone", 1)); !strings.Contains(u, `"`+unknownEndpoint+`": 1`) {
 		t.Errorf("an endpoint that is not registered: %s", u)
 	}
-	testkit.Equal(t, "damaged gzip", fmt.Sprint(NewCounter(nil).Count(t.Context(), "x.gz", strings.NewReader(zipped.String()[:200]))), `read log "x.gz": unexpected EOF`)
+	testkit.Equal(t, "damaged gzip", fmt.Sprint(NewCounter(nil, nil).Count(t.Context(), "x.gz", strings.NewReader(zipped.String()[:200]))), `read log "x.gz": unexpected EOF`)
 }
 
 // TestAddsUp counts random logs in one place, and in several places whose usage files are added up in another order.
@@ -217,7 +217,7 @@ func TestHostileLogs(t *testing.T) {
 			runtime.GC()
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			c := NewCounter(services())
+			c := NewCounter(services(), nil)
 			testkit.OK(t, c.Count(t.Context(), "log", &endless{text: []byte(text), left: 8 << 20}))
 			out := file(t, c.Usage())
 			runtime.GC()
