@@ -84,7 +84,7 @@ func (im *importer) target(n *tree.Node) (*tree.Node, error) {
 	}
 	target, err := im.find(im.owners[ref.Document()], ref.Text)
 	if err != nil {
-		return nil, fmt.Errorf("reference %q %w", short(ref.Text), err)
+		return nil, fmt.Errorf("reference %q %w", ref.Text, err)
 	}
 	im.resolved += target.End() - target.Start()
 	if im.resolved > maxResolved {
@@ -122,7 +122,7 @@ func (im *importer) find(in *file, ref string) (*tree.Node, error) {
 		}
 		n = next
 		if n == nil {
-			return nil, fmt.Errorf("points to nothing: there is no %q", short(key))
+			return nil, fmt.Errorf("points to nothing: there is no %q", key)
 		}
 	}
 	return n, nil

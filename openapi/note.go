@@ -2,9 +2,9 @@ package openapi
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"signpost/internal/draft"
+	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -35,32 +35,9 @@ func (n Note) subject() string {
 	return fmt.Sprintf("%s and %d more", n.Operation, n.More)
 }
 
-const (
-	// maxNote is the maximum length of a note in bytes. Notes quote names and values from the document, which may be
-	// long.
-	maxNote = 500
-
-	// maxQuoted is the maximum length of a quoted value in bytes.
-	maxQuoted = 100
-)
-
-// short truncates a text for use in a note.
-func short(s string) string { return cut(s, maxQuoted) }
-
-// cut truncates a text to max bytes and marks the truncation.
-func cut(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	for !utf8.RuneStart(s[max]) {
-		max--
-	}
-	return s[:max] + "…"
-}
-
-// newNote returns a note with its message on one line.
+// newNote returns a note with its message on one line, however long the names and values are that it quotes.
 func (im *importer) newNote(at *tree.Node, operation, format string, args ...any) Note {
-	message := draft.OneLine(cut(fmt.Sprintf(format, args...), maxNote))
+	message := draft.OneLine(spell.Shorten(fmt.Sprintf(format, args...)))
 	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
 }
 

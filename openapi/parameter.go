@@ -221,5 +221,5 @@ func shown(n *tree.Node) string {
 	if !isScalar(n) {
 		return n.Kind.String()
 	}
-	return short(str(n))
+	return str(n)
 }

@@ -203,7 +203,7 @@ func (p *parameter) options(values []choice) (list []signpost.Option) {
 	for _, c := range values {
 		value := c.value.Text
 		if value == "" || seen[value] {
-			p.note("value %q is left out: options need distinct, non-empty values", short(value))
+			p.note("value %q is left out: options need distinct, non-empty values", value)
 			continue
 		}
 		label := draft.OneLine(value)

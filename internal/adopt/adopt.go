@@ -85,7 +85,8 @@ func Import(sources []Source, opts Options) (*Result, error) {
 		hasOwn = hasOwn || slices.ContainsFunc(m.draft.Endpoints, isOwn)
 	}
 	if opts.Host != "" && !hasOwn {
-		result.note("no URL is on %s: all stay as they are; save the manifest as a file, and --host names the service's own host", opts.Host)
+		result.note("no URL is on %s: all stay as they are; save the manifest as a file, and --host names the own host",
+			opts.Host)
 	}
 	result.Notes = append(result.Notes, count.notes()...)
 	if features := suggested(out.Versions); len(features) > 0 {
@@ -103,7 +104,12 @@ func Import(sources []Source, opts Options) (*Result, error) {
 }
 
 func (r *Result) note(format string, args ...any) {
-	r.Notes = append(r.Notes, spell.Shorten(draft.OneLine(fmt.Sprintf(format, args...))))
+	r.Notes = append(r.Notes, line(format, args...))
+}
+
+// line returns a message on one line, however long the names are that it quotes.
+func line(format string, args ...any) string {
+	return draft.OneLine(spell.Shorten(fmt.Sprintf(format, args...)))
 }
 
 // read reads a manifest. What cannot be written is left out.

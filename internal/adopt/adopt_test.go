@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -304,5 +305,20 @@ func TestProof(t *testing.T) {
 		if err := prove(definition.Parse("feeds.yaml", []byte(changed)), []*manifest{m}, own); (err == nil) != test.ok {
 			t.Errorf("with %q for %q: %v", test.new, test.old, err)
 		}
+	}
+}
+
+// TestLongNames: notes quote what a manifest has, and stay short.
+func TestLongNames(t *testing.T) {
+	long := strings.Repeat("x", 10_000)
+	text := `{"endpoints":{"https://` + own + `/` + long + `":{"name":3,"` + long + `":1},"https://` + own + `/b` + long + `":null}}`
+	result := testkit.Must(Import([]Source{{Name: "m.json", Text: []byte(text)}}, Options{}))(t)
+	for _, line := range slices.Concat(result.Notes, result.LeftOut) {
+		if len(line) > 1000 {
+			t.Errorf("%d bytes: %.100s", len(line), line)
+		}
+	}
+	if len(result.LeftOut) != 2 {
+		t.Errorf("left out: %q", result.LeftOut)
 	}
 }

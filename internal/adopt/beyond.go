@@ -58,8 +58,7 @@ func (c *counter) notes() []string {
 	var notes []string
 	for _, name := range c.order {
 		times := spell.Count(c.uses[name], "time")
-		note := fmt.Sprintf("%s is beyond the specification: carried with a plus, %s", name, times)
-		notes = append(notes, spell.Shorten(draft.OneLine(note)))
+		notes = append(notes, line("%s is beyond the specification: carried with a plus, %s", name, times))
 	}
 	return notes
 }

@@ -163,8 +163,8 @@ func (im *importer) checkFlags() error {
 	if im.opts.Context, err = im.keys.parse("--security-key", nil); err != nil {
 		return err
 	}
-	if err := im.opts.Validate(); err != nil {
-		return usageErrorf("--mime-type: %w", err) // the only remaining possibility
+	if err := (openapi.Options{MIMEType: im.opts.MIMEType}).Validate(); err != nil {
+		return usageErrorf("--mime-type: %w", err)
 	}
 	if im.host != "" {
 		if im.host, err = host.ParseName(im.host); err != nil {
