@@ -225,7 +225,7 @@ func (p *probe) explainRefusal() {
 	}
 	if len(sent) > 0 {
 		hints = append(hints, "check that the value for "+strings.Join(sent, ", ")+" is still valid, "+
-			"is the one that this endpoint expects, and is not lost on the way: ctx is in the query")
+			"is the one that this endpoint expects, and is not lost on the way: a proxy may remove queries and headers")
 	}
 	if len(unsent) > 0 {
 		p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
