@@ -144,6 +144,9 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 	}, nil
 }
 
+// ErrOther is returned by [Import] for a document that is something else.
+var ErrOther = errors.New(`this is not an OpenAPI document: it has no "openapi" field, such as openapi: 3.1.0`)
+
 // Is reports whether a text is an OpenAPI document, of whatever version.
 func Is(content []byte) bool {
 	root := tree.Parse(content, json.Valid(content)).Root
@@ -188,7 +191,7 @@ func (im *importer) checkDocument() error {
 	case get(im.root, "swagger") != nil:
 		return errors.New("this is Swagger 2, not OpenAPI 3: convert it first")
 	case version == "":
-		return errors.New(`this is not an OpenAPI document: it has no "openapi" field, such as openapi: 3.1.0`)
+		return ErrOther
 	case !strings.HasPrefix(version+".", "3."):
 		return fmt.Errorf("OpenAPI %s is not supported, only 3.0, 3.1 and 3.2", version)
 	}

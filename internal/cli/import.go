@@ -268,7 +268,7 @@ func (im *importer) openAPI(document source.Document) error {
 	result, err := openapi.Import(name, document.Text, opts)
 	if err != nil {
 		what := whatElse([]given{{Document: document}})
-		if what == "" && !openapi.Is(document.Text) {
+		if what == "" && errors.Is(err, openapi.ErrOther) {
 			what = notManifest(document)
 		}
 		return fmt.Errorf("import %q: %w%s", name, err, what)
