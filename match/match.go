@@ -83,8 +83,9 @@ type spot struct {
 
 // site is the tree of the URLs with one origin.
 type site struct {
-	url  signpost.URL // the origin alone
-	root node
+	url    signpost.URL // the origin alone
+	root   node
+	guests bool // there are services that have its host by a suffix alone
 }
 
 // isOpen reports whether the origin contains {{host}}.
@@ -103,9 +104,9 @@ func NewIndex(versions ...signpost.Version) *Index {
 		}
 	}
 	for i, v := range versions {
-		hosts := x.hosts(v.Hosts)
+		covered := x.covered(v.Hosts)
 		for _, e := range v.Manifest.Endpoints {
-			x.add(e.Clone(), i, hosts)
+			x.add(e.Clone(), i, v.Hosts, covered)
 		}
 		v.Manifest = signpost.Manifest{}
 		x.versions = append(x.versions, v)
@@ -123,10 +124,10 @@ func (x *Index) declareParts(u signpost.URL, hosts signpost.Hosts) {
 	}
 }
 
-// hosts returns what {{host}} stands for: the listed hosts and, for a suffix, also the hosts and longer suffixes of
-// other versions that it covers. A suffix itself stands for a host that no version lists.
-func (x *Index) hosts(listed signpost.Hosts) []string {
-	names := slices.Clone(listed)
+// covered returns what {{host}} stands for besides the listed hosts: the hosts and longer suffixes of other versions that
+// a suffix of the list covers. The suffix itself stands for a host that no version lists.
+func (x *Index) covered(listed signpost.Hosts) []string {
+	var names []string
 	if len(listed.Exact()) == len(listed) {
 		return names
 	}
@@ -146,26 +147,28 @@ func covers(listed signpost.Hosts, name string) bool {
 	})
 }
 
-func (x *Index) add(e signpost.Endpoint, version int, hosts []string) {
+func (x *Index) add(e signpost.Endpoint, version int, listed, covered []string) {
 	u := signpost.CutURL(e.URL)
 	added := indexed{Endpoint: e, url: u, in: version, parts: segments(u.Rest())}
 	for _, s := range added.parts {
 		added.words = append(added.words, s.general())
 	}
 	number := len(x.endpoints)
-	insert := func(origin string) {
+	insert := func(origin string) *site {
 		s := x.site(origin)
 		n := s.root.insert(added.parts)
 		n.ends = append(n.ends, number)
 		added.spots = append(added.spots, spot{s, n})
+		return s
 	}
 	insert(u.Origin())
-	for _, name := range hosts {
+	for i, name := range slices.Concat(listed, covered) {
 		if !u.HasHostPlaceholder() {
 			break
 		}
 		if u.Hostname() == signpost.HostPlaceholder || !host.IsIP(name) { // which is never a part of a name
-			insert(u.Resolve(name).Origin())
+			s := insert(u.Resolve(name).Origin())
+			s.guests = s.guests || i >= len(listed)
 		}
 	}
 	x.endpoints = append(x.endpoints, added)

@@ -158,12 +158,14 @@ func (o *overlapChecker) meetingPlaces(e indexed) []spot {
 }
 
 // mayAnswer reports whether an endpoint can be the first one with its URL on a site. Where hosts are not declared, that
-// is one of the services that declare none, or one before them.
+// is one of the services that declare none, or one before them; on a host with guests, it is one that is no guest, or
+// one before it.
 func (o *overlapChecker) mayAnswer(number int, at spot) bool {
-	first := 0
+	isAlways := func(other int) bool { return !o.isGuest(at.site, other) }
 	if at.isOpen() {
-		first = slices.IndexFunc(at.ends, func(other int) bool { return !o.isDeclared(other) })
+		isAlways = func(other int) bool { return !o.isDeclared(other) }
 	}
+	first := slices.IndexFunc(at.ends, isAlways)
 	return first < 0 || number <= at.ends[first]
 }
 
@@ -175,22 +177,25 @@ type scene struct {
 }
 
 // meets reports whether two endpoints of a site are known to meet there. If it has no host, services that both declare
-// theirs meet on those instead. If it has one, a URL that names it does not meet {{host}} of a service that has this host
-// by a suffix alone: whether the service is on it is unknown.
+// theirs meet on those instead. If it has one, a URL that names it does not meet {{host}} of a guest.
 func (o *overlapChecker) meets(s *site, a, b int) bool {
 	if s.isOpen() {
 		return !o.isDeclared(a) || !o.isDeclared(b)
 	}
-	if o.endpoints[b].url.HasHostPlaceholder() {
-		a, b = b, a
-	}
-	open, other := o.endpoints[a].url, o.endpoints[b].url
-	return open.HasHostPlaceholder() == other.HasHostPlaceholder() || slices.Contains(o.version(a).Hosts, open.HostFor(s.url))
+	isMixed := o.endpoints[a].url.HasHostPlaceholder() != o.endpoints[b].url.HasHostPlaceholder()
+	return !isMixed || !o.isGuest(s, a) && !o.isGuest(s, b)
 }
 
-// scenes returns where an endpoint meets those of a URL of the same site. There is one scene, in which all take part,
-// if the site has a host. Otherwise all services that declare no hosts are on one host, with one of the others at a
-// time.
+// isGuest reports whether an endpoint is on the host of a site by a suffix alone: whether its service is published there
+// is unknown.
+func (o *overlapChecker) isGuest(s *site, number int) bool {
+	u := o.endpoints[number].url
+	return s.guests && u.HasHostPlaceholder() && !slices.Contains(o.version(number).Hosts, u.HostFor(s.url))
+}
+
+// scenes returns where an endpoint meets those of a URL of the same site. If the site has a host, there is one scene, in
+// which all take part, and one without the guests. Otherwise all services that declare no hosts are on one host, with
+// one of the others at a time.
 func (o *overlapChecker) scenes(number int, s *site, ends []int) []scene {
 	var met []int
 	for _, owner := range ends {
@@ -200,7 +205,13 @@ func (o *overlapChecker) scenes(number int, s *site, ends []int) []scene {
 		}
 	}
 	if !s.isOpen() {
-		return []scene{{s, met, nil}}
+		scenes := []scene{{s, met, nil}}
+		if s.guests && !o.isGuest(s, number) {
+			isGuest := func(owner int) bool { return o.isGuest(s, owner) }
+			takesPart := func(other int) bool { return !isGuest(other) }
+			scenes = append(scenes, scene{s, slices.DeleteFunc(slices.Clone(met), isGuest), takesPart})
+		}
+		return scenes
 	}
 	var scenes []scene
 	guests := make(map[string]int) // scenes by the service that declares its hosts

@@ -194,8 +194,9 @@ func (o oracle) worlds() []world {
 	origins := []string{"https://a.example", "https://cdn.a.example", "https://b.example:81", "https://b.example", "https://x.a.example",
 		"https://cdn.cdn.a.example", "https://x.cdn.a.example", "https://x.example", "https://cdn.b.example", "https://cdn.x.cdn.a.example"}
 	for _, origin := range origins {
-		definite := func(v signpost.Version, name string) bool { return v.Hosts.Has(name) }
-		all = append(all, o.world(origin, origin, definite))
+		has := func(v signpost.Version, name string) bool { return v.Hosts.Has(name) }
+		lists := func(v signpost.Version, name string) bool { return slices.Contains(v.Hosts, name) }
+		all = append(all, o.world(origin, origin, has), o.world(origin+", without suffixes", origin, lists))
 		for _, source := range slices.Sorted(maps.Keys(sources)) {
 			hosts := sources[source]
 			perhaps := func(v signpost.Version, name string) bool {
