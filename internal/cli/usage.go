@@ -281,7 +281,8 @@ func printUsage(w io.Writer, u *usage.Usage) {
 	printf(w, "%s\n\n", strings.TrimSuffix(requests+", "+u.Period(), ", "))
 	table := [][3]string{{"requests", "endpoint", ""}}
 	for _, r := range usageRows(u) {
-		table = append(table, [3]string{spell.Thousands(r.count) + " of " + spell.Thousands(r.of), printable(r.where), printable(r.what)})
+		count := spell.Thousands(r.count) + " of " + spell.Thousands(r.of)
+		table = append(table, [3]string{count, printable(r.where), printable(r.what)})
 	}
 	var widths [3]int
 	for _, row := range table {
@@ -292,7 +293,8 @@ func printUsage(w io.Writer, u *usage.Usage) {
 	widths[2] = min(widths[2], maxWhat)
 	widths[1] = min(widths[1], max(minWhere, maxWidth-widths[0]-widths[2]-4))
 	for _, row := range table {
-		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], shorten(row[1], widths[1]), shorten(row[2], widths[2]))
+		where, what := shorten(row[1], widths[1]), shorten(row[2], widths[2])
+		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], where, what)
 		printf(w, "%s\n", strings.TrimRight(line, " "))
 	}
 }
@@ -303,7 +305,8 @@ func usageRows(u *usage.Usage) []usageRow {
 	for path, n := range u.Unmatched {
 		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, "no endpoint answers"})
 	}
-	services := slices.ContainsFunc(u.Endpoints, func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service })
+	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
+	services := slices.ContainsFunc(u.Endpoints, isOther)
 	for _, e := range u.Endpoints {
 		where := strings.TrimPrefix(e.Version+" ", " ") + strings.TrimPrefix(e.URL, "https://"+signpost.HostPlaceholder)
 		if services {
