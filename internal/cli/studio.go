@@ -126,7 +126,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 			printf(c.Stderr, "No request in %q was for an endpoint, so the page shows no counts.\n", f.usage)
 		}
 	}
-	files, err := c.studioWorkspace(ctx, args, paths, f.registered)
+	files, err := c.studioWorkspace(ctx, args, paths, f)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (c *CLI) readRevision(ctx context.Context, revision, path string) ([]byte, 
 
 // studioWorkspace returns what the page shows: the arguments that are not addresses, or else the definitions of the
 // project, or else the built-in example.
-func (c *CLI) studioWorkspace(ctx context.Context, args, paths, registered []string) (*workspace.Workspace, error) {
+func (c *CLI) studioWorkspace(ctx context.Context, args, paths []string, f studioFlags) (*workspace.Workspace, error) {
 	if err := c.openProject(); err != nil {
 		return nil, err
 	}
@@ -204,8 +204,10 @@ func (c *CLI) studioWorkspace(ctx context.Context, args, paths, registered []str
 		documents := []source.Document{{Name: exampleName, Text: example}}
 		more = append(more, workspace.Source{Source: &source.Fixed{Label: exampleName, Documents: documents}})
 	}
-	opts := workspace.Options{Manifests: true, Hasty: true, Definition: c.project.Options(definition.Options{})}
-	names := workspace.Arguments{Judged: paths, Registered: registered, Project: c.project, Others: len(args) > 0}
+	opts := workspace.Options{
+		Manifests: true, Hasty: true, Definition: c.project.Options(definition.Options{Features: f.features}),
+	}
+	names := workspace.Arguments{Judged: paths, Registered: f.registered, Project: c.project, Others: len(args) > 0}
 	return workspace.Follow(ctx, c.reader(), opts, names, more...)
 }
 
