@@ -40,7 +40,8 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 
-		switch token := r.URL.Query().Get("token"); {
+		token := s.redeem(r.URL.Query().Get("token"))
+		switch {
 		case !s.origins["http://"+strings.ToLower(r.Host)]:
 			refuse(w, failed(http.StatusMisdirectedRequest, "The studio does not answer for this host.", "Open the address that signpost studio printed."))
 		case !s.fromHere(r) && !isVisit(r):
@@ -83,6 +84,17 @@ func isVisit(r *http.Request) bool {
 	one := func(name, value string) bool { return slices.Equal(r.Header.Values(name), []string{value}) }
 	return r.Method == http.MethodGet && r.URL.Path == "/" && len(r.Header.Values("Origin")) == 0 &&
 		len(r.Header.Values("Sec-Fetch-Site")) == 1 && one("Sec-Fetch-Mode", "navigate") && one("Sec-Fetch-Dest", "document")
+}
+
+// redeem returns the token for the one that is good for one visit, and any other text as it is.
+func (s *Studio) redeem(text string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.once == "" || subtle.ConstantTimeCompare([]byte(text), []byte(s.once)) != 1 {
+		return text
+	}
+	s.once = ""
+	return s.opts.Token
 }
 
 // isToken compares in constant time. Without a token in the options, anything will do.

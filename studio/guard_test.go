@@ -78,7 +78,8 @@ func TestGuard(t *testing.T) {
 // TestGuardToken checks who gets in with a token in the options, and what links from elsewhere lead to.
 func TestGuardToken(t *testing.T) {
 	t.Parallel()
-	s := testkit.Must(studio.New(studio.Options{Listen: netip.MustParseAddrPort("127.0.0.1:8079"), Token: "s3cret"}))(t)
+	opts := studio.Options{Listen: netip.MustParseAddrPort("127.0.0.1:8079"), Token: "s3cret", Once: "f1rst"}
+	s := testkit.Must(studio.New(opts))(t)
 	show(s, feedsYAML)
 	const cookie = "signpost-studio-8079=s3cret"
 	visit := http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
@@ -96,6 +97,9 @@ func TestGuardToken(t *testing.T) {
 		{"the address that is printed", "GET /?token=s3cret", nil, 303},
 		{"the same in a chat", "GET /?token=s3cret", visit, 303},
 		{"another token", "GET /?token=guessed", nil, 401},
+		{"the address that the studio opens", "GET /?token=f1rst", nil, 303},
+		{"the same read off a command line", "GET /?token=f1rst", nil, 401},
+		{"the same by a program", "GET /api/state?token=f1rst", nil, 401},
 		{"no token", "GET /", nil, 401},
 		{"with the cookie", "GET /", in, 200},
 		{"the cookie of another program besides", "GET /", http.Header{"Cookie": {"signpost-studio-8079=other; " + cookie}}, 200},
@@ -119,6 +123,9 @@ func TestGuardToken(t *testing.T) {
 		w := send(s, httptest.NewRequest(method, path, strings.NewReader("{}")), "127.0.0.1:8079", test.header)
 		testkit.Equal(t, test.name, w.Code, test.status)
 		checkHeaders(t, w.Header())
+		if w.Code == 303 {
+			testkit.Equal(t, test.name, strings.HasPrefix(w.Header().Get("Set-Cookie"), cookie+";"), true)
+		}
 		if w.Code >= 400 && (strings.Contains(w.Body.String(), "s3cret") || strings.Contains(w.Body.String(), "Episodes")) {
 			t.Errorf("%s: the response has what is secret: %s", test.name, w.Body)
 		}

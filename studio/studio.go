@@ -33,6 +33,10 @@ type Options struct {
 	// on. Empty lets every program on this machine in.
 	Token string
 
+	// Once is a token that lets one browser in and is then worth nothing. A browser that is opened with an address has it on
+	// its command line, which other users can read. Empty means none.
+	Once string
+
 	// Host replaces {{host}} in the manifests of files unless a tab asks for another. Empty means the first exact host that the
 	// file declares, else DefaultHost.
 	Host string
@@ -84,6 +88,7 @@ type Studio struct {
 	handler  http.Handler
 
 	mu      sync.Mutex
+	once    string    // of the options, until it is used
 	rev     int       // of the state
 	records []*record // everything that is shown, files first
 	views   map[string]*view
@@ -97,7 +102,7 @@ func New(opts Options) (*Studio, error) {
 		return nil, fmt.Errorf("listen address %q is not on loopback", opts.Listen)
 	}
 	s := &Studio{
-		opts: opts, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1,
+		opts: opts, once: opts.Once, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1,
 		cookie: fmt.Sprintf("signpost-studio-%d", opts.Listen.Port()), views: make(map[string]*view),
 		changed: make(chan struct{}),
 	}

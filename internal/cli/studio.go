@@ -154,6 +154,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		opts.Token = rand.Text()
 		printf(c.Stderr, "The token in the address cannot be kept, so open pages end with the studio: %v\n", err)
 	}
+	opts.Once = rand.Text()
 	page, err := studio.New(opts)
 	if err != nil {
 		return usageErrorf("--send-to: %w", err)
@@ -164,11 +165,11 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	go files.Follow(ctx, func(s *workspace.Snapshot) { page.SetFiles(studioFiles(s)...) })
 	page.Register(ctx, addresses...)
 
-	address := "http://" + listener.Addr().String() + "/?token=" + opts.Token
-	printf(c.Stdout, "Studio: %s\n", address)
+	address := "http://" + listener.Addr().String() + "/?token="
+	printf(c.Stdout, "Studio: %s\n", address+opts.Token)
 	printf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, c.project, shown))
 	if f.open && isTerminal(c.Stdout) {
-		openBrowser(address)
+		openBrowser(address + opts.Once)
 	}
 	return c.serveStudio(ctx, listener, page)
 }

@@ -151,7 +151,7 @@ function quietLine(at) {
     s.kind !== "address" && s.host_open ? h("span", { class: "row" }, h("label", { for: "host" }, "Host:"),
       entry("host", s.host, setHost, { class: "quietly", size: Math.max(12, s.host.length) }),
       h("label", { for: "host", class: "pencil", "aria-hidden": "true" }, "✎"))
-      : h("span", {}, "Host: ", value(s.host)),
+      : s.kind === "address" && h("span", {}, "Host: ", value(s.host)),
     at.endpoint.method === "get" && data !== "sample" && h("label", { class: "row" },
       h("input", {
         type: "checkbox", id: "auto", checked: state.auto,
