@@ -334,6 +334,8 @@ func TestPageReachesEveryEndpoint(t *testing.T) {
 	p.wait(`document.querySelectorAll(".spot").length === 2`) // the rest is folded
 	p.click(`document.querySelector("#all-endpoints summary")`)
 	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 98`)
+	const starts = `[...document.querySelectorAll(".wires path")].map((w) => Number(w.getAttribute("d").match(/ ([\d.]+)C/)[1]))`
+	p.wait(starts + ".length === 2 && Math.max(..." + starts + `) < document.querySelector("#losses").getBoundingClientRect().bottom - document.querySelector(".wires").getBoundingClientRect().top`)
 	p.click(`document.querySelector(".trees .more-rows button")`)
 	p.wait(`document.querySelectorAll("#all-endpoints .spot").length === 198`)
 	p.typeInto(element("map-filter"), "FEED 650")

@@ -36,7 +36,7 @@ function draw(layer) {
   const [path] = svg.children;
   svg.replaceChildren();
   svg.removeAttribute("id");
-  const nodes = new Map([...drawing.querySelectorAll("[data-node]")].map((node) =>
+  const nodes = new Map([...drawing.querySelectorAll("#losses [data-node]")].map((node) => // not of what is folded
     [node.getAttribute("data-node"), node]));
   const line = (/** @type {Element} */ from, /** @type {Element} */ to, /** @type {string} */ kind) => {
     const [a, b] = [from.getBoundingClientRect(), to.getBoundingClientRect()];
