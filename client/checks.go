@@ -317,6 +317,8 @@ func (c *checker) portNote() string {
 const hostHint = "the service does not see the host that it is called by: " +
 	"a proxy in front of it must pass the Host header on"
 
+const doubledHint = "make sure that the header is set by either the proxy or the service, not both"
+
 func (c *checker) checkCORS(ctx context.Context) {
 	const (
 		onlyBrowsers = "a studio that runs in a browser cannot read the manifest; others can"
@@ -338,7 +340,7 @@ func (c *checker) checkCORS(ctx context.Context) {
 	case len(origins) == 0:
 		c.add(Warned, hint, "no Access-Control-Allow-Origin header: %s", onlyBrowsers)
 	case strings.ContainsAny(allowed, ", "):
-		c.add(Failed, "make sure that the header is set by either the proxy or the service, not both",
+		c.add(Failed, doubledHint,
 			"Access-Control-Allow-Origin has more than one value, which browsers reject: %q", allowed)
 	case credentials && (allowed == "*" || reflected):
 		c.add(Warned, "remove Access-Control-Allow-Credentials: a manifest needs none",

@@ -39,25 +39,20 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	}
 	const utf8Hint = "send UTF-8, as JSON requires"
 	_, params, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	charset, body := strings.ToLower(params["charset"]), answer.Body
-	if !utf8.Valid(body) && slices.Contains(latin1, charset) {
-		add(Failed, utf8Hint, "the body is in %s, as its Content-Type says: "+
-			"apps that read JSON as UTF-8 show wrong characters", charset)
-		body = nil
-		for _, b := range answer.Body {
-			body = utf8.AppendRune(body, rune(b))
-		}
-	}
-	tree, _ := decodeJSON(body)
+	charset, isUTF8 := strings.ToLower(params["charset"]), utf8.Valid(answer.Body)
+	tree, _ := decodeJSON(answer.Body)
 	object, isObject := tree.(map[string]any)
 	switch {
 	case answer.Truncated:
 		add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
-	case !utf8.Valid(body):
-		add(Failed, utf8Hint, "the body is not UTF-8 text; its charset is %s", quoteOrNone(p.shown(charset)))
+	case !isUTF8 && charset != "" && charset != "utf-8":
+		add(Failed, utf8Hint, "the body is in %s, as its Content-Type says: "+
+			"apps that read JSON as UTF-8 show wrong characters", p.shown(charset))
+	case !isUTF8:
+		add(Failed, utf8Hint, "the body is not UTF-8 text")
 	case !isObject:
 		add(Failed, `send a JSON object, such as {"entry": []}`,
-			"the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(body)))
+			"the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(answer.Body)))
 	case isError(object):
 		add(Failed, "send errors with a status of 400 or above: apps take this for a feed",
 			"the body is an error message, not a feed")
@@ -77,9 +72,6 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 		}
 	})
 }
-
-// latin1 lists names of the character set whose characters are the first of Unicode.
-var latin1 = []string{"iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1"}
 
 // checkFeeds checks the shape of the responses.
 func (c *checker) checkFeeds(context.Context) {
@@ -111,7 +103,7 @@ func (c *checker) checkFeedCORS(context.Context) {
 	}
 	all := len(c.feeds())
 	if len(several) > 0 {
-		c.add(Failed, "make sure that the header is set by either the proxy or the service, not both",
+		c.add(Failed, doubledHint,
 			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s",
 			len(several), spell.Count(all, "feed"), describeEndpoints(several))
 	}

@@ -308,7 +308,7 @@ func (c *checker) contextRefusal(e signpost.Endpoint) string {
 	}
 	to := c.opts.SendTo
 	if to == nil {
-		to, _ = url.Parse(e.URL) // onOwnHost has parsed it
+		to, _ = url.Parse(e.URL) // isOwn has parsed it
 	}
 	if to.Scheme != "https" && !host.IsLoopback(to.Host) {
 		return "it is plain http"
