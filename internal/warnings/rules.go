@@ -253,8 +253,9 @@ func (c *checker) ownHost() {
 	if len(c.hosts) != 1 || len(exact) != 1 || exact[0] != c.hosts[0] || !host.Equal(c.url.Hostname(), exact[0]) {
 		return
 	}
-	_, port := host.CutPort(c.url.Authority())
-	open := c.url.WithAuthority(signpost.HostPlaceholder + port).String()
+	usual := signpost.CutURL(usualForm(c.url)) // without a port that nobody writes
+	_, port := host.CutPort(usual.Authority())
+	open := usual.WithAuthority(signpost.HostPlaceholder + port).String()
 	if !c.urls[open] { // otherwise they are the same URL, which is an error
 		c.warn("write "+open, nil, "%q names %s, the only host of the service", c.url, exact[0])
 	}
