@@ -374,19 +374,21 @@ func (o *overlapChecker) allows(number int, rule string, lost signpost.ContextIt
 	return e.in < o.judged && o.allowed(e.in, e.URL, rule, lost)
 }
 
-// where says where two endpoints meet on a site: on the host of hosts that the other one names or, if not both services
-// declare hosts, on one that both must have.
+// where says where two endpoints meet on a site: on the host that the other one names or, if not both services declare
+// hosts, on one that both must have. If both contain {{host}} in different ways, it is that of the site.
 func (o *overlapChecker) where(s *site, a, b int) (on, together string) {
+	one, other := o.endpoints[a].url, o.endpoints[b].url
 	switch {
 	case s.isOpen() && o.source(a) != o.source(b):
 		return "", ", if both are on one host"
-	case o.endpoints[b].url.HasHostPlaceholder():
-		a, b = b, a
+	case s.isOpen() || one.Origin() == other.Origin():
+		return "", ""
+	case one.HasHostPlaceholder() && other.HasHostPlaceholder():
+		return " on " + s.url.Hostname(), ""
+	case one.HasHostPlaceholder():
+		return " on " + one.HostFor(s.url), ""
 	}
-	if u := o.endpoints[a].url; u.HasHostPlaceholder() && !o.endpoints[b].url.HasHostPlaceholder() {
-		return " on " + u.HostFor(s.url), ""
-	}
-	return "", ""
+	return " on " + other.HostFor(s.url), ""
 }
 
 // example returns a feed that one endpoint takes from another on a site, or "" if every feed of the first is one.
