@@ -37,6 +37,7 @@ type serveFlags struct {
 	trustedProxies      []string
 	definitionCache     string
 	project             string
+	isExample           bool // there is no source; set by complete
 	logFormat, logLevel enum
 }
 
@@ -149,7 +150,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	scheme, addr := d.Address()
 	if f.logFormat.value != "json" { // the JSON log says it, too
 		c.flush() // on a terminal, findings come first, then the addresses, and the log follows
-		c.printAddresses(scheme, addr, d.Routes(), args)
+		c.printAddresses(scheme, addr, d.Routes(), args, f.isExample)
 		c.flush()
 	}
 	if d.AcceptsAnyHost() {
@@ -189,12 +190,17 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 			printf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", others)
 		}
 	}
-	failures := loaded.Snapshot.Failures
+	var failures []error
+	for _, failed := range loaded.Snapshot.Failures {
+		if failed.Role == workspace.Judged {
+			failures = append(failures, failed.Err)
+		}
+	}
 	switch {
 	case ctx.Err() != nil || loaded.Pending:
 		return nil // the features may be those of a definition that is not available yet
 	case len(d.Routes()) == 0 && len(failures) > 0:
-		return failures[0].Err
+		return failures[0]
 	case len(d.Routes()) == 0:
 		return errFindings
 	case len(failures) > 0:
@@ -248,6 +254,7 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 		args, follow.Patterns = project.Definitions, true
 	}
 	if len(args) == 0 {
+		f.isExample = true
 		shown := source.Document{Name: exampleName, Text: example}
 		config.Sources = []source.Source{&source.Fixed{Label: "the built-in example", Documents: []source.Document{shown}}}
 		return nil
@@ -353,8 +360,7 @@ func newLogger(w io.Writer, format, level string) *slog.Logger {
 const maxAddresses = 20
 
 // printAddresses prints the addresses of the manifests, how to preview them and, for the example, what to try next.
-func (c *CLI) printAddresses(scheme string, addr net.Addr, routes []string, args []string) {
-	isExample := len(args) == 0
+func (c *CLI) printAddresses(scheme string, addr net.Addr, routes, args []string, isExample bool) {
 	host, port, _ := net.SplitHostPort(addr.String()) // a TCP address always has both
 	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
 		host = "localhost"

@@ -190,7 +190,9 @@ func (d *Daemon) addAnswers() {
 	d.first.withdrawn = append(d.first.withdrawn, answered.withdrawn...)
 	d.first.Findings = append(d.first.Findings, answered.Findings...)
 	for _, remote := range d.remotes() {
-		d.first.Pending = d.first.Pending || !remote.Answered()
+		if slices.Contains(d.Config.Sources, source.Source(remote)) && !remote.Answered() {
+			d.first.Pending = true
+		}
 		bad := slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == remote && s.bad() })
 		if remote.Restored() && d.serves(remote) && (bad || !remote.Answered()) {
 			d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())

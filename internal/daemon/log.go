@@ -9,6 +9,7 @@ import (
 
 	"signpost"
 	"signpost/internal/routes"
+	"signpost/internal/workspace"
 )
 
 // MaxFindings is the maximum number of findings that a server shows at a time. Two thousand services can have a hundred
@@ -54,6 +55,10 @@ func (p *publisher) logResult(out Loaded) {
 	for _, failed := range out.Snapshot.Failures {
 		failures[failed.Err.Error()] = true
 		if p.failures[failed.Err.Error()] {
+			continue
+		}
+		if failed.Role == workspace.Registered {
+			p.Log.Warn("registered source cannot be read: overlap with it may be missed", "error", failed.Err)
 			continue
 		}
 		ok = false

@@ -66,7 +66,9 @@ func (p *publisher) update() Loaded {
 	}
 	var rejected []string
 	for _, failed := range out.Snapshot.Failures {
-		rejected = append(rejected, failed.From.Name())
+		if failed.Role == workspace.Judged {
+			rejected = append(rejected, failed.From.Name())
+		}
 	}
 	for _, s := range p.followed {
 		if s.bad() {
@@ -192,7 +194,7 @@ func (p *publisher) serves(from source.Source) bool {
 	return slices.ContainsFunc(p.followed, func(s *followed) bool { return s.From == from && s.current != nil })
 }
 
-// remotes returns the remote sources.
+// remotes returns the remote sources, also those of what is only registered.
 func (p *publisher) remotes() []*source.Remote {
 	var all []*source.Remote
 	for _, s := range p.workspace.Sources() {

@@ -75,6 +75,7 @@ func (f *File) Service() *source.Service { return source.ServiceOf(f.Document, f
 // Failure is that of a source that cannot be read.
 type Failure struct {
 	From source.Source
+	Role Role
 	Err  error
 }
 
@@ -233,7 +234,7 @@ func (w *Workspace) Look() *Snapshot {
 	w.read = Snapshot{}
 	for i, s := range w.sources {
 		if err := readings[i].err; err != nil {
-			w.read.Failures = append(w.read.Failures, Failure{s.Source, err})
+			w.read.Failures = append(w.read.Failures, Failure{s.Source, s.Role, err})
 		}
 		for _, d := range readings[i].documents {
 			w.read.Files = append(w.read.Files, &File{Document: d, Role: s.Role, From: s.Source})
