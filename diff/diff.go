@@ -52,43 +52,23 @@ func Diff(old, new signpost.Service, registered ...signpost.Version) ([]Change, 
 // [*UndecidedError] if neither side tells which host or version that is. Two manifests are compared as they are. All
 // versions count as registered together.
 func (o Options) Diff(old, new signpost.Service) ([]Change, error) {
-	return o.compare([]signpost.Service{old}, []signpost.Service{new}, func(*signpost.Service) string { return "" })
+	return o.compare([]signpost.Service{old}, []signpost.Service{new}, false)
 }
 
 // Services compares services that are registered together, paired by base path. Each change names the base path of its
 // service. Otherwise it works like [Options.Diff].
 func (o Options) Services(old, new []signpost.Service) ([]Change, error) {
-	return o.compare(old, new, func(s *signpost.Service) string { return s.BasePath })
-}
-
-// comparison is a service before and after.
-type comparison struct {
-	name string // empty unless several services are compared
-	pair[signpost.Service]
-	slots []*slot
-	hosts []string // that {{host}} is filled in with, one after the other
-}
-
-// slot is a version of a service that exists in the old state, the new state, or both.
-type slot struct {
-	service, version string
-	source           string // of what is registered besides
-	besides          bool   // registered alongside, not compared
-	pair[signpost.Version]
-
-	known    string // the version, or what the URLs say about it
-	declared signpost.Hosts
-	before   signpost.Hosts // those of declared that it was on before; empty means all of them
-	hosts    []string       // for which it is rendered
+	return o.compare(old, new, true)
 }
 
 // differ collects changes and labels each with the current service, version and endpoint.
 type differ struct {
 	Options
+	several  bool // services are compared, which changes name by their base path
+	plan     *plan
 	service  string
 	slot     *slot         // nil outside of a version
 	host     string        // for which {{host}} is filled in
-	rendered bool          // changes show URLs with the host filled in
 	endpoint string        // its URL as it is shown
 	part     signpost.Part // of the old state that the endpoint is, as written
 	faults   []fault       // where the old endpoint had errors
@@ -99,18 +79,18 @@ type differ struct {
 	registrations func() (before, after *registration)    // most comparisons need none of it
 }
 
-// compare pairs services by their names, and compares each pair.
-func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Service) string) ([]Change, error) {
-	d := &differ{Options: o, changes: []Change{}}
+// compare pairs services, by their base paths if there can be several, and compares each pair.
+func (o Options) compare(olds, news []signpost.Service, several bool) ([]Change, error) {
+	d := &differ{Options: o, several: several, changes: []Change{}}
 	d.Today = cmp.Or(o.Today, time.Now())
 	if d.Note == nil {
 		d.Note = func(string) {}
 	}
-	p, err := d.plan(olds, news, name)
-	if err != nil {
+	if err := d.makePlan(olds, news); err != nil {
 		return nil, err
 	}
-	d.rendered, d.reordered = p.rendered, p.reordered()
+	p := d.plan
+	d.reordered = p.reordered()
 	moved := make(map[string]string) // base paths of added services, by their URLs
 	for _, c := range p.comparisons {
 		if c.old == nil {
@@ -140,17 +120,16 @@ func (o Options) compare(olds, news []signpost.Service, name func(*signpost.Serv
 			d.compareService(*c.old, *c.new, p.host)
 		}
 		d.onEachHost(c.hosts, func() {
-			isCurrent := func(host string) bool { return host == d.host }
-			d.register(c, p, isCurrent, isCurrent)
+			d.register(c, d.host)
 			if d.publishedOn(c) {
 				for _, at := range c.slots {
 					d.compareVersion(at, c.old != nil)
 				}
 			}
-			d.arrive(c, p)
+			d.arrive(c)
 		})
 	}
-	d.hostsUnknown(p)
+	d.hostsUnknown()
 	return d.changes, nil
 }
 
@@ -260,7 +239,7 @@ func (d *differ) render(v *signpost.Version) []endpoint {
 		written := e.URL
 		e.URL = fill(written, d.host)
 		endpoints[i] = endpoint{e, written, written}
-		if d.rendered {
+		if d.plan.host != "" {
 			endpoints[i].shown = e.URL
 		}
 	}
@@ -365,7 +344,7 @@ func (d *differ) add(rule string, at subject, old, new any, format string, args 
 		c.Service, c.Version, version = d.slot.service, d.slot.version, d.slot.known
 	}
 	c.Host = at.host
-	if d.rendered {
+	if d.plan.host != "" {
 		c.Host = d.host
 	}
 	var values []string

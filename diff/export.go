@@ -6,22 +6,23 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/routes"
 )
 
 // planExport compares what a studio has on the hosts of the new services with all versions of them at once. Everything
 // else that the studio has counts as registered besides.
-func (d *differ) planExport(p *plan, olds, news []signpost.Service) error {
+func (d *differ) planExport(olds, news []signpost.Service) error {
 	var hosts signpost.Hosts
 	for _, s := range news {
 		if len(s.Hosts) == 0 {
-			return &UndecidedError{UndecidedHosts, "nothing tells which endpoints of the export are the service's own"}
+			return UndecidedHosts
 		}
 		hosts = append(hosts, s.Hosts...)
 	}
 	var studio []signpost.Endpoint
 	for _, s := range olds {
 		if !s.Served {
-			return &UndecidedError{UndecidedExport, "a definition does not tell what a studio has"}
+			return UndecidedExport
 		}
 		for _, v := range s.Versions {
 			studio = append(studio, v.Manifest.Endpoints...)
@@ -33,41 +34,49 @@ func (d *differ) planExport(p *plan, olds, news []signpost.Service) error {
 			names = append(names, host)
 		}
 	}
-	p.host, p.rendered = names[0], true
+	p := d.plan
+	p.host = names[0]
 	for i, host := range names {
-		c, rest := d.exportOn(host, studio, news, p.name)
+		c, rest := d.exportOn(host, studio, news)
 		isLast := i == len(names)-1 && len(p.comparisons) == 0
 		if len(rest) < len(studio) || isLast { // else nobody has registered it there
 			p.comparisons = append(p.comparisons, c)
 			studio = rest
 		}
 	}
-	others := &signpost.Version{Manifest: signpost.Manifest{Endpoints: studio}}
 	last := p.comparisons[len(p.comparisons)-1]
-	nowhere := []string{standIn} // no URL of these has {{host}}
-	last.slots = append(last.slots, &slot{besides: true, hosts: nowhere, pair: pair[signpost.Version]{others, others}})
+	others := signpost.Version{Manifest: signpost.Manifest{Endpoints: studio}}
+	last.addBesides("", pair[signpost.Version]{&others, &others})
+	isOwn := func(e signpost.Endpoint) bool {
+		u := signpost.CutURL(e.URL)
+		return u.HasHostPlaceholder() || hosts.Has(u.Hostname())
+	}
 	for i := range news {
 		for _, v := range news[i].Versions {
-			v.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(v.Manifest.Endpoints), func(e signpost.Endpoint) bool {
-				u := signpost.CutURL(e.URL)
-				return u.HasHostPlaceholder() || hosts.Has(u.Hostname())
-			})
-			last.slots = append(last.slots, &slot{service: p.name(&news[i]), version: v.Name, besides: true,
-				hosts: nowhere, pair: pair[signpost.Version]{new: &v}})
+			v.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(v.Manifest.Endpoints), isOwn)
+			last.addBesides(d.label(&news[i]), pair[signpost.Version]{new: &v})
 		}
 	}
 	return nil
 }
 
+// addBesides adds a version whose URLs are all written out.
+func (c *comparison) addBesides(service string, states pair[signpost.Version]) {
+	at := newSlot(service, states)
+	at.besides, at.hosts[after] = true, []string{standIn}
+	c.slots = append(c.slots, at)
+}
+
 // exportOn compares the endpoints that a studio has on one host with those of all services that declare it. It returns
 // the other endpoints of the studio: those of other hosts, and those that something has which is registered besides.
-func (d *differ) exportOn(host string, studio []signpost.Endpoint, services []signpost.Service,
-	name func(*signpost.Service) string) (c *comparison, rest []signpost.Endpoint) {
+func (d *differ) exportOn(
+	host string, studio []signpost.Endpoint, services []signpost.Service,
+) (c *comparison, rest []signpost.Endpoint) {
 	manifest := &signpost.Service{Served: true}
 	c = &comparison{pair: pair[signpost.Service]{manifest, manifest}, hosts: []string{host}}
 	add := func(service, version, known string) *slot {
-		at := &slot{service: service, version: version, known: known, hosts: c.hosts}
-		at.old, at.new = &signpost.Version{}, &signpost.Version{}
+		at := &slot{service: service, version: version, known: known}
+		at.old, at.new, at.hosts[after] = &signpost.Version{}, &signpost.Version{}, c.hosts
 		c.slots = append(c.slots, at)
 		return at
 	}
@@ -79,7 +88,7 @@ func (d *differ) exportOn(host string, studio []signpost.Endpoint, services []si
 			continue
 		}
 		for _, v := range s.Versions {
-			at := add(name(s), v.Name, v.Name)
+			at := add(d.label(s), v.Name, v.Name)
 			for _, e := range v.Manifest.Endpoints {
 				url := canonical(fill(e.URL, host))
 				if has[url] != nil || hostname(url) != host && !signpost.CutURL(e.URL).HasHostPlaceholder() {
@@ -107,7 +116,7 @@ func (d *differ) exportOn(host string, studio []signpost.Endpoint, services []si
 			continue
 		}
 		if at == nil {
-			version := versionIn(signpost.Version{Manifest: signpost.Manifest{Endpoints: []signpost.Endpoint{e}}})
+			version := cmp.Or(routes.VersionIn(signpost.CutURL(e.URL)), "v1")
 			if gone[version] == nil {
 				gone[version] = add("", "", version)
 			}

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -17,47 +16,6 @@ const standIn = "host.invalid"
 
 // standInLabel begins the host that represents a suffix such as *.example.com.
 const standInLabel = "signpost-any-host"
-
-// hostNames are the hosts for which everything that is registered together is rendered.
-type hostNames struct {
-	only  string   // if what is compared is for a single host
-	names []string // exact names and stand-ins for suffixes, of all
-	open  bool     // something does not declare what its {{host}} stands for
-}
-
-// declare takes the hosts of a slot into account.
-func (h *hostNames) declare(at *slot) {
-	if len(at.declared) == 0 {
-		h.open = h.open || hasHost(at.states()...)
-	}
-	for _, entry := range at.declared {
-		name := strings.TrimPrefix(entry, ".")
-		if suffix, wild := strings.CutPrefix(entry, "*"); wild {
-			name = standInLabel + suffix
-		}
-		if !slices.Contains(h.names, name) {
-			h.names = append(h.names, name)
-		}
-	}
-}
-
-// of returns the hosts for something that declares hosts. Two services meet on the hosts that both can have. If one of
-// them declares none, they are taken to meet on a stand-in.
-func (h *hostNames) of(hosts signpost.Hosts) []string {
-	var names []string
-	for _, name := range h.names {
-		if hosts.Has(name) {
-			names = append(names, name)
-		}
-	}
-	switch {
-	case h.only == "" && (h.open || len(names) == 0):
-		names = append(names, standIn)
-	case h.only != "" && (len(hosts) == 0 || hosts.Has(h.only)) && !slices.Contains(names, h.only):
-		names = append(names, h.only)
-	}
-	return names
-}
 
 // covers reports whether all that an entry of a list of hosts covers is on hosts, too.
 func covers(hosts signpost.Hosts, entry string) bool {
@@ -150,67 +108,56 @@ func (d *differ) publishedOn(c *comparison) bool {
 }
 
 // arrive reports the feeds of others that a service takes over on the current host, if only its new state declares it.
-func (d *differ) arrive(c *comparison, p *plan) {
+func (d *differ) arrive(c *comparison) {
 	isNew := c.old != nil && c.new != nil && len(c.old.Hosts) > 0 && !c.old.Hosts.Has(d.host) && c.new.Hosts.Has(d.host)
 	if !isNew || d.host == standIn {
 		return
 	}
-	d.register(c, p, c.old.Hosts.Has, c.declared().Has)
+	d.register(c, "")
 	known := d.changes
 	d.changes = nil
 	for _, at := range c.slots {
-		d.slot = at
 		if at.new != nil {
+			d.slot = at
 			d.takenOverBy(at)
 		}
 	}
-	for _, change := range d.changes {
-		same := func(c Change) bool { return c.Fingerprint == change.Fingerprint && c.Endpoint == change.Endpoint }
-		if !slices.ContainsFunc(known, same) {
-			known = append(known, change)
-		}
+	isKnown := func(change Change) bool {
+		return slices.ContainsFunc(known, func(c Change) bool {
+			return c.Fingerprint == change.Fingerprint && c.Endpoint == change.Endpoint
+		})
 	}
-	d.changes = known
+	d.changes = append(known, slices.DeleteFunc(d.changes, isKnown)...)
 }
 
 // hostsUnknown reports URLs that overlap if a host is the service's own, which its definition does not declare, unless
 // they did before.
-func (d *differ) hostsUnknown(p *plan) {
-	if p.rendered {
+func (d *differ) hostsUnknown() {
+	if d.plan.host != "" {
 		return
 	}
-	type pair struct{ service, version, message string }
-	known := make(map[pair]bool)
-	for at, u := range unknownHosts(p.before, oldState) {
-		known[pair{at.service, at.version, u.Message}] = true
-	}
-	for at, u := range unknownHosts(p.after, newState) {
-		if !known[pair{at.service, at.version, u.Message}] {
-			d.slot, d.endpoint = at, u.Endpoint
-			d.add(ChangeHostsUnknown, subject{path: []string{signpost.CutURL(u.Other).Rest()}}, nil, nil, "%s", u.Message)
-		}
-	}
-}
-
-// unknownHosts returns what depends on undeclared hosts in a state of what is compared.
-func unknownHosts(slots []*slot, state func(*slot) *signpost.Version) iter.Seq2[*slot, match.Unknown] {
-	var compared []*slot
-	var versions, besides []signpost.Version
-	for _, at := range slots {
-		v := *state(at)
-		v.Hosts, v.Places = at.declared, nil
-		if at.besides {
-			besides = append(besides, v)
-			continue
-		}
-		v.Source = at.service
-		compared, versions = append(compared, at), append(versions, v)
-	}
-	return func(yield func(*slot, match.Unknown) bool) {
-		for _, u := range match.UnknownHosts(versions, besides) {
-			if !yield(compared[u.Version], u) {
-				return
+	known := make(map[[3]string]bool)
+	for _, s := range []state{before, after} {
+		var compared []*slot
+		var versions, besides []signpost.Version
+		for _, at := range d.plan.registered[s] {
+			v := *at.in(s)
+			v.Hosts, v.Places = at.declared, nil
+			if at.besides {
+				besides = append(besides, v)
+				continue
 			}
+			v.Source = at.service
+			compared, versions = append(compared, at), append(versions, v)
+		}
+		for _, u := range match.UnknownHosts(versions, besides) {
+			at := compared[u.Version]
+			id := [3]string{at.service, at.version, u.Message}
+			if s == after && !known[id] {
+				d.slot, d.endpoint = at, u.Endpoint
+				d.add(ChangeHostsUnknown, subject{path: []string{signpost.CutURL(u.Other).Rest()}}, nil, nil, "%s", u.Message)
+			}
+			known[id] = known[id] || s == before
 		}
 	}
 }

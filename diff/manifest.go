@@ -14,24 +14,19 @@ import (
 )
 
 // UndecidedError reports that a comparison depends on something that neither side tells.
-type UndecidedError struct {
-	What   Undecided
-	reason string
-}
+type UndecidedError string
 
-// Undecided is what a comparison depends on.
-type Undecided string
+func (e UndecidedError) Error() string { return string(e) }
 
 // What a comparison can depend on.
 const (
-	UndecidedHost    Undecided = "host"    // for which a manifest was rendered: see [Options.Host]
-	UndecidedHosts   Undecided = "hosts"   // which hosts of an export are the service's own
-	UndecidedVersion Undecided = "version" // of which a manifest is
-	UndecidedService Undecided = "service" // of which a manifest is
-	UndecidedExport  Undecided = "export"  // what a studio has
+	UndecidedHost    UndecidedError = "nothing tells for which host the manifest was rendered" // see [Options.Host]
+	UndecidedHosts   UndecidedError = "nothing tells which endpoints of the export are the service's own"
+	UndecidedVersion UndecidedError = "nothing tells which version the manifest is of"
+	UndecidedService UndecidedError = "nothing tells which service the manifest is of"
+	UnknownManifest  UndecidedError = "no service has a URL of the manifest"
+	UndecidedExport  UndecidedError = "a definition does not tell what a studio has"
 )
-
-func (e *UndecidedError) Error() string { return e.reason }
 
 // endpointsOf returns the endpoints of versions, with their URLs.
 func endpointsOf(versions ...signpost.Version) iter.Seq2[signpost.URL, *signpost.Endpoint] {
@@ -105,29 +100,35 @@ func mixed(olds, news []signpost.Service) (manifest *signpost.Service, others []
 // planManifest compares a manifest with the version of a service that it is of. Everything else counts as registered:
 // after the change if the manifest is the old state, and otherwise before and after, because nothing tells that it has
 // changed.
-func (d *differ) planManifest(p *plan, manifest *signpost.Service, services []signpost.Service, isOld bool) error {
-	of, err := d.locate(p, manifest, services)
+func (d *differ) planManifest(manifest *signpost.Service, services []signpost.Service, isOld bool) error {
+	of, err := d.locate(manifest, services)
 	if err != nil {
 		return err
 	}
-	c := newComparison(p.name(of), of, manifest)
+	states := pair[signpost.Service]{of, manifest}
 	if isOld {
-		c = newComparison(p.name(of), manifest, of)
+		states = pair[signpost.Service]{manifest, of}
 	}
-	isThis := func(at *slot) bool { return at.old != nil && at.new != nil }
-	found := slices.ContainsFunc(c.slots, isThis) // else other versions are reported as such
+	c := d.newComparison(states)
+	c.name = d.label(of)
+	found := false // else other versions are reported as such
 	for _, at := range c.slots {
-		at.besides = found && !isThis(at)
-		if p.host != "" {
-			at.hosts = []string{p.host}
+		at.service = c.name
+		if d.plan.host != "" {
+			at.hosts[after] = []string{d.plan.host}
 		}
+		found = found || at.old != nil && at.new != nil
+	}
+	for _, at := range c.slots {
+		at.besides = found && (at.old == nil || at.new == nil)
 	}
 	for i := range services {
 		if s := &services[i]; s != of {
-			for _, at := range newComparison(p.name(s), nil, s).slots {
+			others := d.newComparison(pair[signpost.Service]{new: s}).slots
+			for _, at := range others {
 				at.besides = true
-				c.slots = append(c.slots, at)
 			}
+			c.slots = append(c.slots, others...)
 		}
 	}
 	for _, at := range c.slots {
@@ -136,13 +137,13 @@ func (d *differ) planManifest(p *plan, manifest *signpost.Service, services []si
 			at.new = at.old
 		}
 	}
-	p.comparisons = []*comparison{c}
-	d.noteManifest(p, manifest, of, len(services) > 1, found)
+	d.plan.comparisons = []*comparison{c}
+	d.noteManifest(manifest, of, len(services) > 1, found)
 	return nil
 }
 
 // noteManifest says what a manifest is compared with.
-func (d *differ) noteManifest(p *plan, manifest, of *signpost.Service, several, found bool) {
+func (d *differ) noteManifest(manifest, of *signpost.Service, several, found bool) {
 	if len(of.Versions) == 0 {
 		return
 	}
@@ -150,8 +151,8 @@ func (d *differ) noteManifest(p *plan, manifest, of *signpost.Service, several, 
 	if several {
 		d.Note(fmt.Sprintf("%s is the manifest of one service: only %s is compared", name, other))
 	}
-	if p.host != "" {
-		d.Note(fmt.Sprintf("%s is compared as it is served for %s", other, p.host))
+	if d.plan.host != "" {
+		d.Note(fmt.Sprintf("%s is compared as it is served for %s", other, d.plan.host))
 	}
 	if found && len(of.Versions) > 1 {
 		d.Note(fmt.Sprintf("%s is the manifest of one version: only %s of %s is compared",
@@ -164,7 +165,8 @@ func (d *differ) noteManifest(p *plan, manifest, of *signpost.Service, several, 
 }
 
 // locate finds the service and the version that a manifest is of, and the host that it was rendered for.
-func (d *differ) locate(p *plan, manifest *signpost.Service, services []signpost.Service) (*signpost.Service, error) {
+func (d *differ) locate(manifest *signpost.Service, services []signpost.Service) (of *signpost.Service, err error) {
+	urls := urlsOf(manifest.Versions...)
 	var fits []*signpost.Service
 	for i := range services {
 		s := &services[i]
@@ -173,22 +175,21 @@ func (d *differ) locate(p *plan, manifest *signpost.Service, services []signpost
 			break
 		}
 		host, err := d.hostOf(manifest, s)
-		if err == nil && urlsOf(manifest.Versions...).common(host, s.Versions...) > 0 {
+		if err == nil && urls.common(host, s.Versions...) > 0 {
 			fits = append(fits, s)
 		}
 	}
 	switch len(fits) {
 	case 0:
-		return nil, &UndecidedError{UndecidedService, "no service has a URL of the manifest"}
+		return nil, UnknownManifest
 	case 1:
+		of = fits[0]
 	default:
-		return nil, &UndecidedError{UndecidedService, "nothing tells which service the manifest is of"}
+		return nil, UndecidedService
 	}
-	of := fits[0]
-	var err error
-	p.host, err = d.hostOf(manifest, of)
+	d.plan.host, err = d.hostOf(manifest, of)
 	if err == nil && len(manifest.Versions) == 1 && manifest.Versions[0].Name == "" && len(of.Versions) > 0 {
-		manifest.Versions[0].Name, err = versionOf(manifest.Versions[0], of.Versions, p.host)
+		manifest.Versions[0].Name, err = versionOf(manifest.Versions[0], of.Versions, d.plan.host)
 	}
 	return of, err
 }
@@ -218,7 +219,7 @@ func versionOf(manifest signpost.Version, versions []signpost.Version, host stri
 	case len(versions) == 1:
 		return versions[0].Name, nil
 	}
-	return "", &UndecidedError{UndecidedVersion, "nothing tells which version the manifest is of"}
+	return "", UndecidedVersion
 }
 
 // hostOf returns the host for which a manifest of a service was rendered: the one that was given; or the host of its
@@ -249,7 +250,7 @@ func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
 	case manifest.Host != "" || !hasHost(of.Versions...) || len(served.hosts) == 0:
 		return manifest.Host, nil
 	}
-	return "", &UndecidedError{UndecidedHost, "nothing tells for which host the manifest was rendered"}
+	return "", UndecidedHost
 }
 
 // joinManifests makes two manifests comparable. If nothing is left on a host of old, and one new host has some of its

@@ -28,37 +28,31 @@ type owner struct {
 	url  string // rendered, as it is compared
 }
 
-// register makes d.registrations what a studio has that registers a service on some hosts, before and after. Others are
-// on all of their hosts.
-func (d *differ) register(c *comparison, p *plan, before, after func(host string) bool) {
-	current := d.host
-	isOwn := func(s *slot) bool { return slices.Contains(c.slots, s) && slices.Contains(s.hosts, current) }
-	onBefore := func(s *slot, host string) bool {
-		if isOwn(s) {
-			return before(host)
+// register makes d.registrations what a studio has, before and after, that registers a service on one host only, or on
+// all of its hosts if host is empty. Others are on all of theirs.
+func (d *differ) register(c *comparison, host string) {
+	hosts := func(at *slot, s state) []string {
+		if slices.Contains(c.slots, at) && slices.Contains(at.hosts[after], host) {
+			return []string{host}
 		}
-		return host == standIn || len(s.before) == 0 || s.before.Has(host)
+		return at.hosts[s]
 	}
-	onAfter := func(s *slot, host string) bool { return !isOwn(s) || after(host) }
+	p := d.plan
 	d.registrations = sync.OnceValues(func() (_, _ *registration) {
-		return newRegistration(p.before, oldState, onBefore), newRegistration(p.after, newState, onAfter)
+		return newRegistration(p, before, hosts), newRegistration(p, after, hosts)
 	})
 }
 
-// newRegistration indexes a state of the given slots, on those hosts that on returns true for. Ties go to the endpoint
-// that was registered first, as in package match.
-func newRegistration(slots []*slot, state func(*slot) *signpost.Version, on func(*slot, string) bool) *registration {
+// newRegistration indexes a state of everything. Ties go to the endpoint that was registered first, as in package match.
+func newRegistration(p *plan, s state, hosts func(*slot, state) []string) *registration {
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
-	for _, s := range slots {
-		endpoints := state(s).Manifest.Endpoints
+	for _, at := range p.registered[s] {
+		endpoints := at.in(s).Manifest.Endpoints
 		for i := range endpoints {
-			for _, host := range s.hosts {
-				if !on(s, host) {
-					continue
-				}
+			for _, host := range hosts(at, s) {
 				url := fill(endpoints[i].URL, host)
-				id := owner{s, canonical(url)}
+				id := owner{at, canonical(url)}
 				if _, twice := r.numbers[id]; twice {
 					continue
 				}
@@ -195,7 +189,7 @@ func (d *differ) takenOver(at *slot, to endpoint) {
 
 // showFrom returns the URL of an endpoint that loses feeds as changes show it.
 func (d *differ) showFrom(h handover) string {
-	if d.rendered {
+	if d.plan.host != "" {
 		return h.from.url
 	}
 	return h.was.URL
@@ -218,7 +212,7 @@ func (d *differ) describe(h handover, at *slot, on string) string {
 	}
 	if !h.feed.All {
 		feed := signpost.CutURL(h.feed.URL)
-		if written := signpost.CutURL(h.was.URL); !d.rendered && on == "" && written.HasHostPlaceholder() {
+		if written := signpost.CutURL(h.was.URL); d.plan.host == "" && on == "" && written.HasHostPlaceholder() {
 			feed = feed.WithAuthority(written.Authority())
 		}
 		text += fmt.Sprintf(", such as %q", feed)
@@ -232,7 +226,7 @@ func (d *differ) describe(h handover, at *slot, on string) string {
 // meetingHost returns the host on which feeds go to another endpoint, if only one of the two URLs has {{host}} in it.
 func (d *differ) meetingHost(h handover, to endpoint) string {
 	hasHost := func(url string) bool { return strings.Contains(url, signpost.HostPlaceholder) }
-	if d.rendered || hasHost(h.was.URL) == hasHost(to.shown) {
+	if d.plan.host != "" || hasHost(h.was.URL) == hasHost(to.shown) {
 		return ""
 	}
 	return hostname(to.URL)

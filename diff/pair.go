@@ -9,6 +9,25 @@ import (
 // pair holds the matching items of two lists; nil means the list has none.
 type pair[T any] struct{ old, new *T }
 
+// in returns the item of a state.
+func (p pair[T]) in(s state) *T {
+	if s == before {
+		return p.old
+	}
+	return p.new
+}
+
+// all returns the items that there are.
+func (p pair[T]) all() []T {
+	var items []T
+	for _, item := range []*T{p.old, p.new} {
+		if item != nil {
+			items = append(items, *item)
+		}
+	}
+	return items
+}
+
 // pairUp pairs the n-th item with a given key in old with the n-th item with that key in new. Items of old come first,
 // in their order, followed by those only in new. moved reports whether the common items are ordered differently.
 func pairUp[T any](old, new []T, key func(*T) string) (pairs []pair[T], moved bool) {

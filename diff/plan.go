@@ -3,73 +3,117 @@ package diff
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"signpost"
 )
 
+// state is a position in time.
+type state int
+
+// The two states that are compared.
+const (
+	before state = iota
+	after
+)
+
 // plan says what is compared with what, for which hosts, and what is registered around it.
 type plan struct {
-	name          func(*signpost.Service) string // for labels, and to pair services
-	comparisons   []*comparison
-	before, after []*slot // everything that is registered, in order
-	host          string  // what {{host}} is filled in with; empty if changes are about every host
-	rendered      bool    // changes show URLs with the host filled in
-	moves         [][2]string
+	comparisons []*comparison
+	registered  [2][]*slot  // everything, before and after, in order
+	host        string      // what {{host}} is filled in with; empty if changes are about every host
+	moves       [][2]string // hosts of a manifest, and those that replace them
 }
 
-// plan pairs the services and their versions.
-func (d *differ) plan(olds, news []signpost.Service, name func(*signpost.Service) string) (p *plan, err error) {
-	p = &plan{name: name, host: d.Host}
+// comparison is a service before and after.
+type comparison struct {
+	name string // empty unless several services are compared
+	pair[signpost.Service]
+	slots []*slot
+	hosts []string // that {{host}} is filled in with, one after the other
+}
+
+// slot is a version of a service that exists before the change, after it, or both.
+type slot struct {
+	service, version string
+	known            string // the version, or what the URLs say about it
+	source           string // of what is registered besides
+	besides          bool   // registered alongside, not compared
+	pair[signpost.Version]
+
+	declared signpost.Hosts // by either definition
+	earlier  signpost.Hosts // those that it was on before; empty means all of them
+	hosts    [2][]string    // on which it is registered, before and after
+}
+
+// makePlan pairs the services and their versions.
+func (d *differ) makePlan(olds, news []signpost.Service) (err error) {
+	p := &plan{host: d.Host}
+	d.plan = p
 	olds, news, d.Registered = served(olds), served(news), asServed(d.Registered)
 	manifest, definitions := mixed(olds, news)
 	switch {
 	case d.Export:
-		err = d.planExport(p, olds, news)
+		err = d.planExport(olds, news)
 	case manifest != nil:
-		err = d.planManifest(p, manifest, definitions, manifest == &olds[0])
+		err = d.planManifest(manifest, definitions, manifest == &olds[0])
 	default:
-		p.pairServices(olds, news)
+		d.pairServices(olds, news)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p.rendered = p.rendered || p.host != ""
 	for _, c := range p.comparisons {
 		p.register(c.slots...)
 	}
 	p.sortAfter(news)
-	d.registerBesides(p)
-	return p, nil
+	for i := range d.Registered {
+		v := &d.Registered[i]
+		at := newSlot("", pair[signpost.Version]{v, v})
+		at.source, at.declared, at.besides = v.Source, v.Hosts, true
+		p.register(at)
+	}
+	p.place()
+	return nil
+}
+
+// label returns what changes call a service.
+func (d *differ) label(s *signpost.Service) string {
+	if d.several {
+		return s.BasePath
+	}
+	return ""
 }
 
 // pairServices compares each service with its other state, and each version of it.
-func (p *plan) pairServices(olds, news []signpost.Service) {
+func (d *differ) pairServices(olds, news []signpost.Service) {
 	if len(olds) == 1 && len(news) == 1 && olds[0].Served && news[0].Served {
-		p.moves = joinManifests(&olds[0], &news[0])
+		d.plan.moves = joinManifests(&olds[0], &news[0])
 		if !hasHost(olds[0].Versions...) && !hasHost(news[0].Versions...) {
-			p.host = "" // they are compared as they are
+			d.plan.host = "" // they are compared as they are
 		}
 	}
-	pairs, _ := pairUp(olds, news, p.name)
-	for _, s := range pairUnknown(pairs, p.name) {
-		p.comparisons = append(p.comparisons, newComparison(p.name(cmp.Or(s.new, s.old)), s.old, s.new))
+	pairs, _ := pairUp(olds, news, d.label)
+	if len(pairs) > 1 {
+		pairs = d.pairUnknown(pairs)
+	}
+	for _, s := range pairs {
+		d.plan.comparisons = append(d.plan.comparisons, d.newComparison(s))
 	}
 }
 
 // pairUnknown pairs services whose base path had an error with the only new one that has URLs of theirs. Without one
 // they are left out: they were never published.
-func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) string) []pair[signpost.Service] {
-	if len(pairs) == 1 {
-		return pairs
-	}
+func (d *differ) pairUnknown(pairs []pair[signpost.Service]) []pair[signpost.Service] {
 	for i, p := range pairs {
-		if p.old == nil || p.new != nil || name(p.old) != "" {
+		if p.old == nil || p.new != nil || d.label(p.old) != "" {
 			continue
 		}
 		pairs[i].old = nil
+		urls := urlsOf(p.old.Versions...)
 		var fits []*pair[signpost.Service]
 		for j, other := range pairs {
-			if other.old == nil && other.new != nil && urlsOf(p.old.Versions...).common("", other.new.Versions...) > 0 {
+			if other.old == nil && other.new != nil && urls.common("", other.new.Versions...) > 0 {
 				fits = append(fits, &pairs[j])
 			}
 		}
@@ -81,29 +125,45 @@ func pairUnknown(pairs []pair[signpost.Service], name func(*signpost.Service) st
 }
 
 // newComparison compares each version of a service.
-func newComparison(name string, old, new *signpost.Service) *comparison {
-	c := &comparison{name: name, pair: pair[signpost.Service]{old, new}}
-	was, is := cmp.Or(old, &signpost.Service{}), cmp.Or(new, &signpost.Service{})
-	var before signpost.Hosts
-	if !was.Served && !is.Served {
-		before = was.Hosts
-	}
+func (d *differ) newComparison(services pair[signpost.Service]) *comparison {
+	c := &comparison{name: d.label(cmp.Or(services.new, services.old)), pair: services}
+	was, is := cmp.Or(c.old, &signpost.Service{}), cmp.Or(c.new, &signpost.Service{})
 	versions, _ := pairUp(was.Versions, is.Versions, func(v *signpost.Version) string { return v.Name })
 	for _, v := range versions {
-		version := cmp.Or(v.old, v.new).Name
-		c.slots = append(c.slots, &slot{service: name, version: version, pair: v, declared: c.declared(), before: before})
+		at := newSlot(c.name, v)
+		at.declared = c.declared()
+		if !was.Served && !is.Served {
+			at.earlier = was.Hosts
+		}
+		c.slots = append(c.slots, at)
 	}
 	return c
+}
+
+func newSlot(service string, versions pair[signpost.Version]) *slot {
+	at := &slot{service: service, version: cmp.Or(versions.old, versions.new).Name, pair: versions}
+	at.known = cmp.Or(at.version, versionIn(versions.all()...))
+	return at
+}
+
+// declared returns the hosts that either definition declares.
+func (c *comparison) declared() signpost.Hosts {
+	var hosts signpost.Hosts
+	for _, s := range c.all() {
+		if !s.Served {
+			hosts = append(hosts, s.Hosts...)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(hosts)))
 }
 
 // register adds slots to the states that they have.
 func (p *plan) register(slots ...*slot) {
 	for _, at := range slots {
-		if at.old != nil {
-			p.before = append(p.before, at)
-		}
-		if at.new != nil {
-			p.after = append(p.after, at)
+		for _, s := range []state{before, after} {
+			if at.in(s) != nil {
+				p.registered[s] = append(p.registered[s], at)
+			}
 		}
 	}
 }
@@ -117,7 +177,65 @@ func (p *plan) sortAfter(news []signpost.Service) {
 			position[&s.Versions[i]] = len(position) + 1
 		}
 	}
-	slices.SortStableFunc(p.after, func(a, b *slot) int { return position[a.new] - position[b.new] })
+	slices.SortStableFunc(p.registered[after], func(a, b *slot) int { return position[a.new] - position[b.new] })
+}
+
+// reordered reports whether versions that exist before and after are registered in another order.
+func (p *plan) reordered() bool {
+	kept := func(slots []*slot) []*slot {
+		return slices.DeleteFunc(slices.Clone(slots), func(s *slot) bool { return s.old == nil || s.new == nil })
+	}
+	return !slices.Equal(kept(p.registered[before]), kept(p.registered[after]))
+}
+
+// place determines on which hosts everything is registered and compared. Two services meet on the hosts that both can
+// have. If one of them declares none, they are taken to meet on a stand-in, or on the host of a manifest.
+func (p *plan) place() {
+	var names []string // that something declares, and stand-ins for suffixes
+	open := false      // something does not declare what its {{host}} stands for
+	all := slices.Concat(p.registered[before], p.registered[after])
+	for _, at := range all {
+		open = open || len(at.declared) == 0 && hasHost(at.all()...)
+		for _, entry := range at.declared {
+			if name := nameFor(entry); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	unknown := cmp.Or(p.host, standIn)
+	on := func(hosts signpost.Hosts) []string {
+		some := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !hosts.Has(name) })
+		isThere := len(hosts) == 0 || p.host == "" && open || p.host != "" && hosts.Has(p.host)
+		if isThere && !slices.Contains(some, unknown) {
+			some = append(some, unknown)
+		}
+		return some
+	}
+	for _, at := range all {
+		if at.hosts[after] == nil {
+			at.hosts[after] = on(at.declared)
+		}
+		at.hosts[before] = slices.DeleteFunc(slices.Clone(at.hosts[after]), func(name string) bool {
+			return name != standIn && len(at.earlier) > 0 && !at.earlier.Has(name)
+		})
+	}
+	for _, c := range p.comparisons {
+		switch {
+		case c.hosts != nil:
+		case p.host != "":
+			c.hosts = []string{p.host}
+		default:
+			c.hosts = on(c.declared())
+		}
+	}
+}
+
+// nameFor returns the host for an entry of a list of hosts: a stand-in if it is a suffix.
+func nameFor(entry string) string {
+	if suffix, wild := strings.CutPrefix(entry, "*"); wild {
+		return standInLabel + suffix
+	}
+	return strings.TrimPrefix(entry, ".")
 }
 
 // served returns copies of services with their manifests as they are served.
@@ -135,68 +253,4 @@ func asServed(versions []signpost.Version) []signpost.Version {
 		versions[i].Manifest = v.Manifest.Served()
 	}
 	return versions
-}
-
-// states returns the states of a version that exist.
-func (at *slot) states() []signpost.Version {
-	var states []signpost.Version
-	for _, v := range []*signpost.Version{at.old, at.new} {
-		if v != nil {
-			states = append(states, *v)
-		}
-	}
-	return states
-}
-
-func oldState(s *slot) *signpost.Version { return s.old }
-func newState(s *slot) *signpost.Version { return s.new }
-
-// reordered reports whether versions that exist before and after are registered in another order.
-func (p *plan) reordered() bool {
-	kept := func(slots []*slot) []*slot {
-		return slices.DeleteFunc(slices.Clone(slots), func(s *slot) bool { return s.old == nil || s.new == nil })
-	}
-	return !slices.Equal(kept(p.before), kept(p.after))
-}
-
-// registerBesides adds what is registered alongside, and determines for which hosts everything is rendered.
-func (d *differ) registerBesides(p *plan) {
-	for i := range d.Registered {
-		v := &d.Registered[i]
-		same := pair[signpost.Version]{v, v}
-		p.register(&slot{source: v.Source, version: v.Name, besides: true, pair: same, declared: v.Hosts})
-	}
-	all := slices.Concat(p.before, p.after)
-	names := hostNames{only: p.host}
-	for _, at := range all {
-		names.declare(at)
-	}
-	for _, at := range all {
-		if at.hosts == nil {
-			at.hosts = names.of(at.declared)
-		}
-		if at.known == "" {
-			at.known = cmp.Or(at.version, versionIn(at.states()...))
-		}
-	}
-	for _, c := range p.comparisons {
-		switch {
-		case c.hosts != nil:
-		case p.host != "":
-			c.hosts = []string{p.host}
-		default:
-			c.hosts = names.of(c.declared())
-		}
-	}
-}
-
-// declared returns the hosts that either definition declares.
-func (c *comparison) declared() signpost.Hosts {
-	var hosts signpost.Hosts
-	for _, s := range []*signpost.Service{c.old, c.new} {
-		if s != nil && !s.Served {
-			hosts = append(hosts, s.Hosts...)
-		}
-	}
-	return slices.Compact(slices.Sorted(slices.Values(hosts)))
 }

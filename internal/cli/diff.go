@@ -284,11 +284,12 @@ func loadSides(old, new *diffSide, f diffFlags) error {
 }
 
 // remedies say how to decide what the two sides of a comparison leave open.
-var remedies = map[diff.Undecided]string{
+var remedies = map[diff.UndecidedError]string{
 	diff.UndecidedHost:    "name it with --host",
 	diff.UndecidedHosts:   "declare hosts in the definition",
 	diff.UndecidedVersion: "compare with the address of the manifest, which names it",
 	diff.UndecidedService: "compare with its definition alone",
+	diff.UnknownManifest:  "compare with its definition alone",
 	diff.UndecidedExport:  "compare with its export, or leave out --export",
 }
 
@@ -308,8 +309,8 @@ func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service, f d
 		}
 		changes, err = options.Diff(before[0], after[0])
 	}
-	if undecided, ok := errors.AsType[*diff.UndecidedError](err); ok {
-		return nil, usageErrorf("%s and %s: %w: %s", old.name, new.name, err, remedies[undecided.What])
+	if undecided, ok := errors.AsType[diff.UndecidedError](err); ok {
+		return nil, usageErrorf("%s and %s: %w: %s", old.name, new.name, err, remedies[undecided])
 	}
 	return changes, err
 }
