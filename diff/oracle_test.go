@@ -175,8 +175,8 @@ func (w *world) descriptors(t testing.TB, versions []signpost.Version) map[versi
 	return all
 }
 
-// wantFingerprints checks that the same change has the same fingerprints as definitions, as manifests for some host, and as
-// a manifest and a definition.
+// wantFingerprints checks that the same change has the same fingerprints as definitions, as a directory, as manifests for
+// some host, and as a manifest and a definition.
 func wantFingerprints(t testing.TB, old, new signpost.Version, explain string) {
 	t.Helper()
 	w := world{name: "moved.example", written: make(map[string][]string)}
@@ -184,9 +184,9 @@ func wantFingerprints(t testing.TB, old, new signpost.Version, explain string) {
 	states := func(versions ...signpost.Version) (definition, manifest signpost.Service) {
 		return signpost.Service{Versions: versions}, signpost.Service{Served: true, Host: w.name, Versions: w.render(versions, w.name)}
 	}
-	fingerprints := func(old, new signpost.Service) []string {
+	fingerprints := func(changes []diff.Change) []string {
 		var all []string
-		for _, c := range compare(old, new) {
+		for _, c := range changes {
 			if c.Rule != diff.ChangeHostsUnknown { // which is nothing that manifests have
 				all = append(all, c.Fingerprint)
 			}
@@ -196,14 +196,26 @@ func wantFingerprints(t testing.TB, old, new signpost.Version, explain string) {
 	}
 	was, registered := states(old)
 	is, renewed := states(new)
-	want := fingerprints(was, is)
+	want := fingerprints(compare(was, is))
+	inDirectory := func(s signpost.Service) []signpost.Service {
+		return services(service("/other"), withBasePath(s, "/films"))
+	}
+	directories, err := diff.Options{}.Services(inDirectory(was), inDirectory(is))
+	if err != nil || !slices.Equal(fingerprints(directories), want) {
+		t.Fatalf("other fingerprints for directories: %s\n%s\n%s, %v", explain, jsonOf(t, compare(was, is)), jsonOf(t, directories), err)
+	}
 	isMove := func(c diff.Change) bool { return c.Rule == diff.ChangeHost }
 	if slices.ContainsFunc(compare(registered, renewed), isMove) {
 		return // to a partner, with the same paths: only manifests are taken to have moved
 	}
-	if !slices.Equal(fingerprints(registered, renewed), want) || !slices.Equal(fingerprints(registered, is), want) {
+	if !slices.Equal(fingerprints(compare(registered, renewed)), want) || !slices.Equal(fingerprints(compare(registered, is)), want) {
 		t.Fatalf("other fingerprints for manifests: %s\n%s\n%s", explain, jsonOf(t, compare(was, is)), jsonOf(t, compare(registered, renewed)))
 	}
+}
+
+func withBasePath(s signpost.Service, base string) signpost.Service {
+	s.BasePath = base
+	return s
 }
 
 // judge checks that a breaking change is about each feed of the world that breaks, or a notable one where OLD had an error.
@@ -325,6 +337,11 @@ func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 	explain := fmt.Sprintf("from %q %s\nto   %q %s\nbeside %s",
 		s.old.Hosts, jsonOf(t, s.old.Versions), s.new.Hosts, jsonOf(t, s.new.Versions), jsonOf(t, s.others))
 	definitions := compare(s.old, s.new, s.others...)
+	for _, c := range definitions {
+		if strings.Contains(c.Message, "OLD had an error here") && c.Level == diff.Breaking {
+			t.Fatalf("%s was never served\n%s", c.Message, explain)
+		}
+	}
 	collided := wantCollisions(t, s, definitions, explain)
 	worlds := s.worlds()
 	if collided && slices.ContainsFunc(worlds, func(w world) bool { return collides(w.before) || collides(w.after) }) {
@@ -396,4 +413,73 @@ func TestOracle(t *testing.T) {
 func FuzzOracle(f *testing.F) {
 	f.Add(uint64(1), uint64(2))
 	f.Fuzz(func(t *testing.T, a, b uint64) { wantTruth(t, rand.New(rand.NewPCG(a, b))) })
+}
+
+// wantTruthOfServices compares directories of services that declare their hosts, some of which come and go.
+func wantTruthOfServices(t testing.TB, random *rand.Rand) (feeds int) {
+	t.Helper()
+	var olds, news []signpost.Service
+	w := world{written: make(map[string][]string)}
+	register := func(state *[]signpost.Version, s signpost.Service) {
+		for _, v := range w.render(s.Versions, s.Hosts...) {
+			v.Name = s.BasePath + " " + v.Name
+			*state = append(*state, v)
+		}
+	}
+	for _, base := range []string{"/one", "/two", "/three"} {
+		old := signpost.Service{BasePath: base, Hosts: someHosts(random), Versions: spread(random, overlapping(random))}
+		if len(old.Hosts) == 0 {
+			continue
+		}
+		new := signpost.Service{BasePath: base, Hosts: old.Hosts, Versions: cloneVersions(old.Versions)}
+		for range random.IntN(3) {
+			new.Versions = spread(random, edit(random, new.Versions))
+		}
+		if random.IntN(4) == 0 {
+			new.Hosts = signpost.Hosts{"a.example", "b.example"}
+		}
+		isNew, isGone := random.IntN(8) == 0, random.IntN(8) == 0
+		if !isNew {
+			olds = append(olds, old)
+			register(&w.before, old)
+		}
+		if !isGone {
+			news = append(news, new)
+			register(&w.after, new)
+		}
+	}
+	if collides(w.before) || collides(w.after) {
+		return 0
+	}
+	changes, err := diff.Options{}.Services(olds, news)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range changes {
+		changes[i].Version = strings.TrimSpace(c.Service + " " + c.Version)
+		if c.Rule == diff.ChangeServiceRemoved {
+			for _, v := range w.before {
+				if strings.HasPrefix(v.Name, c.Service+" ") {
+					changes = append(changes, diff.Change{Rule: diff.ChangeVersionRemoved, Level: diff.Breaking, Version: v.Name})
+				}
+			}
+		}
+	}
+	return w.judge(t, changes, fmt.Sprintf("from %+v\nto   %+v", olds, news))
+}
+
+func TestOracleOfServices(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 10))
+	feeds := 0
+	for range 60 {
+		feeds += wantTruthOfServices(t, random)
+	}
+	if feeds < 1000 {
+		t.Errorf("only %d feeds broke", feeds)
+	}
+}
+
+func FuzzOracleOfServices(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	f.Fuzz(func(t *testing.T, a, b uint64) { wantTruthOfServices(t, rand.New(rand.NewPCG(a, b))) })
 }

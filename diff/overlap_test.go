@@ -5,11 +5,8 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strings"
-	"testing"
 
 	"signpost"
-	"signpost/diff"
 	"signpost/match"
 )
 
@@ -149,76 +146,3 @@ func feedsOf(versions []signpost.Version) []string {
 }
 
 var suchAs = regexp.MustCompile(`such as "([^"]*)"`)
-
-// wantBreaking checks what Diff promises: if a feed of the old state gets a different method, type or required key, or
-// loses a key to another endpoint, a breaking change names its old or its new endpoint. Conversely, a change that says
-// that feeds are taken over is true of at least one feed.
-func wantBreaking(t testing.TB, old, new []signpost.Version) (brokenFeeds int) {
-	t.Helper()
-	before, after := match.NewIndex(old...), match.NewIndex(new...) // package match tests that they tell who answers
-	changes := diffVersions(old, new)
-	about := func(version, url string) bool {
-		return slices.ContainsFunc(changes, func(c diff.Change) bool {
-			return c.Level == diff.Breaking && c.Version == version && (c.Endpoint == url || c.Rule == diff.ChangeVersionRemoved)
-		})
-	}
-	for _, feed := range feedsOf(slices.Concat(old, new)) {
-		was, ok := before.Match(feed)
-		is, answered := after.Match(feed)
-		what := broken(was, is, new)
-		if !ok || what == "" {
-			continue
-		}
-		brokenFeeds++
-		if !about(was.Version, was.Endpoint) && (!answered || !about(is.Version, is.Endpoint)) {
-			t.Fatalf("%s: %s, and no breaking change says so\nfrom %s\nto   %s\n%s", feed, what, jsonOf(t, old), jsonOf(t, new), jsonOf(t, changes))
-		}
-	}
-	for _, c := range changes {
-		if c.Rule != diff.ChangeFeedsTakenOver && c.Rule != diff.ChangeContextShadowed {
-			continue
-		}
-		feed := c.Endpoint
-		if example := suchAs.FindStringSubmatch(c.Message); example != nil {
-			feed = example[1]
-		}
-		feed = placeholder.ReplaceAllString(strings.ReplaceAll(feed, "…", "7"), "7")
-		was, ok := before.Match(feed)
-		is, _ := after.Match(feed)
-		if !ok || is.Endpoint != c.Endpoint || is.Version != c.Version || broken(was, is, new) == "" {
-			t.Fatalf("%s: %s, which is not so for %s\nfrom %s\nto   %s", c.Endpoint, c.Message, feed, jsonOf(t, old), jsonOf(t, new))
-		}
-	}
-	return brokenFeeds
-}
-
-func TestDiffKeepsItsPromise(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	brokenFeeds, taken := 0, 0
-	for range 50 { // FuzzDiffKeepsItsPromise asks for more
-		old := overlapping(random)
-		new := cloneVersions(old)
-		for range 1 + random.IntN(3) {
-			new = edit(random, new)
-		}
-		brokenFeeds += wantBreaking(t, old, new)
-		for _, c := range diffVersions(old, new) {
-			if c.Rule == diff.ChangeFeedsTakenOver {
-				taken++
-			}
-		}
-	}
-	if brokenFeeds < 800 || taken < 8 {
-		t.Errorf("only %d feeds broke, and %d times feeds were taken over", brokenFeeds, taken)
-	}
-}
-
-// FuzzDiffKeepsItsPromise looks for services and edits that the test above does not generate.
-func FuzzDiffKeepsItsPromise(f *testing.F) {
-	f.Add(uint64(1), uint64(2))
-	f.Fuzz(func(t *testing.T, a, b uint64) {
-		random := rand.New(rand.NewPCG(a, b))
-		old := overlapping(random)
-		wantBreaking(t, old, edit(random, edit(random, cloneVersions(old))))
-	})
-}
