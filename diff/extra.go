@@ -22,6 +22,7 @@ func (d *differ) extra(at subject, old, new signpost.Extra) {
 		switch {
 		case p.new == nil:
 			d.add(ChangeExtra, at.sub("extra", p.old.name), p.old.value, nil, "field %q removed", p.old.name)
+		case p.old == nil && d.Export: // which does not say everything
 		case p.old == nil:
 			d.add(ChangeExtra, at.sub("extra", p.new.name), nil, p.new.value, "field %q added: %s", p.new.name, p.new.value)
 		case jsonText(p.old.value) != jsonText(p.new.value):

@@ -76,3 +76,21 @@ func TestStates(t *testing.T) {
 		return out.String()
 	})
 }
+
+// What an export does not say is not compared.
+func TestExportOfSomeFields(t *testing.T) {
+	full := testkit.FullEndpoint("https://{{host}}/v1/feeds")
+	for name, exported := range map[string]signpost.Endpoint{
+		"nothing":      {},
+		"the method":   {Method: full.Method},
+		"context keys": {ContextObj: []signpost.ContextItem{{Key: full.ContextObj[0].Key, Required: true, Mapper: full.ContextObj[0].Mapper}}},
+	} {
+		exported.URL = "https://a.example.com/v1/feeds"
+		old := signpost.Service{Served: true, Versions: []signpost.Version{{Manifest: signpost.NewManifest(exported)}}}
+		new := signpost.Service{Hosts: signpost.Hosts{"a.example.com"}, Versions: v1(full)}
+		changes, err := diff.Options{Export: true}.Diff(old, new)
+		if err != nil || len(changes) > 0 {
+			t.Errorf("an export that says %s: %+v, %v", name, changes, err)
+		}
+	}
+}
