@@ -89,12 +89,13 @@ func mixed(olds, news []signpost.Service) (manifest *signpost.Service, others []
 		old, new = !hasHost(olds[0].Versions...), !hasHost(news[0].Versions...)
 	}
 	switch {
-	case old && !new:
+	case old == new:
+		return nil, nil
+	case old:
 		return &olds[0], news
-	case new && !old:
+	default:
 		return &news[0], olds
 	}
-	return nil, nil
 }
 
 // planManifest compares a manifest with the version of a service that it is of. Everything else counts as registered:

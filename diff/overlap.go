@@ -48,9 +48,9 @@ func newRegistration(p *plan, s state, hosts func(*slot, state) []string) *regis
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
 	for _, at := range p.registered[s] {
-		endpoints := at.in(s).Manifest.Endpoints
+		endpoints, on := at.in(s).Manifest.Endpoints, hosts(at, s)
 		for i := range endpoints {
-			for _, host := range hosts(at, s) {
+			for _, host := range on {
 				url := fill(endpoints[i].URL, host)
 				id := owner{at, canonical(url)}
 				if _, twice := r.numbers[id]; twice {
