@@ -54,7 +54,8 @@ func (o *overlapChecker) allowsInside(short, number int) bool {
 		at = number
 	}
 	kept := keySet(o.endpoints[number].ContextObj)
-	lost := slices.DeleteFunc(slices.Clone(o.endpoints[short].ContextObj), func(item signpost.ContextItem) bool { return kept[item.Key] })
+	isKept := func(item signpost.ContextItem) bool { return kept[item.Key] }
+	lost := slices.DeleteFunc(slices.Clone(o.endpoints[short].ContextObj), isKept)
 	if len(lost) == 0 {
 		lost = []signpost.ContextItem{{}} // they are called differently
 	}
@@ -79,7 +80,8 @@ func (o *overlapChecker) reportInside() {
 			}
 			other := o.endpoints[l.number].URL
 			if !o.isJudged(short) {
-				o.report(l.number, RuleOverlapInsideSegment, hint, "%q begins like %q%s%s", other, url, o.place(l.number, short), example)
+				o.report(l.number, RuleOverlapInsideSegment, hint,
+					"%q begins like %q%s%s", other, url, o.place(l.number, short), example)
 				continue
 			}
 			name := fmt.Sprintf("%q%s%s", other, o.place(short, l.number), example)

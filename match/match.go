@@ -237,7 +237,8 @@ func (x *Index) Match(feedURL string) (Match, bool) {
 			if i > 0 || j > 0 {
 				other := x.endpoints[number]
 				m.Shadowed = append(m.Shadowed, Shadowed{
-					other.URL, x.versions[other.in].Source, missingKeys(other.ContextObj, kept), hits[0].precedence(h), insideSegment(rest, h.length),
+					Endpoint: other.URL, Source: x.versions[other.in].Source, LostKeys: missingKeys(other.ContextObj, kept),
+					By: hits[0].precedence(h), InsideSegment: insideSegment(rest, h.length),
 				})
 			}
 		}

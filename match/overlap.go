@@ -51,7 +51,8 @@ func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) []
 			o.registeredTwice(number, at)
 		}
 	}
-	if slices.ContainsFunc(o.calls, func(call int) bool { return call != o.calls[0] }) { // otherwise it does not matter who answers
+	differs := func(call int) bool { return call != o.calls[0] }
+	if slices.ContainsFunc(o.calls, differs) { // otherwise it does not matter who answers
 		for number, e := range o.endpoints {
 			for _, at := range o.meetingPlaces(e) {
 				if o.mayAnswer(number, at) && o.count < maxFindings {
@@ -227,7 +228,8 @@ func (o *overlapChecker) scenes(number int, s *site, ends []int) []scene {
 		if !known {
 			i = len(scenes)
 			guests[guest] = i
-			scenes = append(scenes, scene{s, nil, func(other int) bool { return !o.isDeclared(other) || o.source(other) == guest }})
+			takesPart := func(other int) bool { return !o.isDeclared(other) || o.source(other) == guest }
+			scenes = append(scenes, scene{s, nil, takesPart})
 		}
 		scenes[i].owners = append(scenes[i].owners, owner)
 	}
@@ -361,7 +363,8 @@ func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) 
 		around, inner := o.endpoints[l.owner].URL, o.endpoints[number].URL
 		if at == number {
 			o.report(at, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
-				"feeds of %q%s lose %s: %q shadows %q%s%s", inner, example, what, inner, around, o.place(number, l.owner), together)
+				"feeds of %q%s lose %s: %q shadows %q%s%s",
+				inner, example, what, inner, around, o.place(number, l.owner), together)
 		} else {
 			o.report(at, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
 				"feeds of %q%s lose %s: %q%s shadows it%s", around, example, what, inner, o.place(l.owner, number), together)

@@ -31,7 +31,8 @@ func (o *overlapChecker) registeredTwice(number int, at spot) {
 		o.twice[number] = true
 		on, together := o.where(at.site, number, other)
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
-			"%q is also declared by another service%s%s%s%s", o.endpoints[number].URL, o.twin(number, other), on, o.place(number, other), together)
+			"%q is also declared by another service%s%s%s%s",
+			o.endpoints[number].URL, o.twin(number, other), on, o.place(number, other), together)
 	case same >= 0:
 		o.otherSettings(number, same, at.site)
 	}
@@ -48,12 +49,13 @@ func (o *overlapChecker) otherSettings(number, first int, s *site) {
 			"%q and %q answer for the same feeds%s: only the first one counts", earlier.URL, e.URL, on)
 		return
 	}
-	differs := e.Method != earlier.Method || e.MIMEType != earlier.MIMEType ||
-		slices.ContainsFunc(earlier.ContextObj, func(item signpost.ContextItem) bool { return !slices.Contains(e.ContextObj, item) })
-	if differs {
+	lacks := func(item signpost.ContextItem) bool { return !slices.Contains(e.ContextObj, item) }
+	if e.Method != earlier.Method || e.MIMEType != earlier.MIMEType || slices.ContainsFunc(earlier.ContextObj, lacks) {
 		o.twice[number] = true
-		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: make them alike, or give each version URLs of its own",
-			"%q is declared with other settings by another version%s%s%s", e.URL, o.twin(number, first), on, o.place(number, first))
+		o.report(number, RuleRegisteredTwice,
+			"the studio uses one of the two: make them alike, or give each version URLs of its own",
+			"%q is declared with other settings by another version%s%s%s",
+			e.URL, o.twin(number, first), on, o.place(number, first))
 	}
 }
 

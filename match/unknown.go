@@ -61,8 +61,8 @@ func (o *overlapChecker) reportUnknown() {
 			text += fmt.Sprintf("; hosts would also decide about %s of URLs", spell.Count(others, "other pair"))
 		}
 		at, _ := o.sides(p)
-		o.report(at, RuleHostsUnknown,
-			"declare the hosts of the service under hosts; or write {{host}} instead of "+p.host+", if it is one of them", "%s", text)
+		o.report(at, RuleHostsUnknown, "declare the hosts of the service under hosts; or write {{host}} instead of "+
+			p.host+", if it is one of them", "%s", text)
 	}
 }
 

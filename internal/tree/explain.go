@@ -209,7 +209,8 @@ func (e *explainer) indentation() bool {
 	}
 	switch {
 	case b.item && (!like.item || like.indent == b.indent):
-		return e.syntax(b.start, b.start+1, "put the list below the field that it belongs to, or in brackets behind it", "a list item among the fields of an object")
+		return e.syntax(b.start, b.start+1, "put the list below the field that it belongs to, or in brackets behind it",
+			"a list item among the fields of an object")
 	case like.number == 0 || b.distance(like) == 0:
 		return false
 	case like == e.above && e.firstIsWrong():
@@ -262,8 +263,11 @@ func (e *explainer) firstIndented() bool {
 
 // bracketInWord finds text with braces, such as a URL, inside brackets.
 func (e *explainer) bracketInWord() bool {
+	if e.at == len(e.Text) || closing[e.Text[e.at]] == 0 || isBlank(e.Text[e.at-1]) {
+		return false
+	}
 	opened := e.blockAt(e.context)
-	if e.at == len(e.Text) || closing[e.Text[e.at]] == 0 || isBlank(e.Text[e.at-1]) || e.line.number > opened.number && e.line.indent <= opened.indent {
+	if e.line.number > opened.number && e.line.indent <= opened.indent {
 		return false
 	}
 	start := strings.LastIndexAny(string(e.Text[:e.at]), " \t\r\n,{[") + 1
