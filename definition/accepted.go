@@ -29,7 +29,8 @@ func ParseAccepted(name string, text []byte) (*diff.Accepted, *File) {
 			if first := lines[entry.Change]; first == 0 {
 				lines[entry.Change] = item.Line()
 			} else if entry.Change != "" {
-				d.add(signpost.RuleDuplicateKey, "keep one of the two", item, "change %q is already accepted on line %d", entry.Change, first)
+				d.add(signpost.RuleDuplicateKey, "keep one of the two", item,
+					"change %q is already accepted on line %d", entry.Change, first)
 			}
 			accepted.Entries = append(accepted.Entries, entry)
 		}
@@ -41,7 +42,8 @@ func ParseAccepted(name string, text []byte) (*diff.Accepted, *File) {
 func (d *decoder) acceptance(item *tree.Node) *diff.Acceptance {
 	change, reason := item.Get("change"), item.Get("reason")
 	entry := &diff.Acceptance{
-		Change: strings.TrimSpace(change.Text), Reason: strings.TrimSpace(reason.Text), Until: item.Get("until").Text, Line: item.Line(),
+		Change: strings.TrimSpace(change.Text), Reason: strings.TrimSpace(reason.Text),
+		Until: item.Get("until").Text, Line: item.Line(),
 	}
 	if item.Kind != tree.Object {
 		return entry

@@ -160,7 +160,9 @@ func (f *File) Unreadable() bool {
 // [File.Readable] if the file has errors. If the name of a manifest is the address that it was fetched from, that tells
 // its host, base path and version.
 func (f *File) State(versions []signpost.Version) signpost.Service {
-	state := signpost.Service{Versions: slices.Clone(versions), Hosts: f.Hosts, Deprecations: f.deprecations, Served: f.served}
+	state := signpost.Service{
+		Versions: slices.Clone(versions), Hosts: f.Hosts, Deprecations: f.deprecations, Served: f.served,
+	}
 	if f.served {
 		state.Host = addressHost(f.Name)
 		base, version, ok := routes.Parse(signpost.CutURL(f.Name).Path())
@@ -285,8 +287,8 @@ func (f *File) Compile(features []string) (map[string]*signpost.Template, error)
 
 // Diff returns what changed for studios that registered old and, besides, the given files, as signpost diff does, with
 // the features that each file enables. It returns an error if new or a registered definition has errors, or if the
-// files do not tell which host or version of a definition to compare with a manifest. What old has errors in is compared as
-// it reads, unless it cannot be read at all.
+// files do not tell which host or version of a definition to compare with a manifest. What old has errors in is compared
+// as it reads, unless it cannot be read at all.
 func Diff(old, new *File, registered ...*File) ([]diff.Change, error) {
 	return Options{}.Diff(old, new, registered...)
 }

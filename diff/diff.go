@@ -171,7 +171,8 @@ func (d *differ) hostChanged(old string, new any, message string) {
 
 // hostReplaced reports a host that another one of a manifest replaces.
 func (d *differ) hostReplaced(old, new string) {
-	d.hostChanged(old, new, fmt.Sprintf("host changed from %q to %q: its manifests and feeds must be registered again", old, new))
+	d.hostChanged(old, new,
+		fmt.Sprintf("host changed from %q to %q: its manifests and feeds must be registered again", old, new))
 }
 
 // onEachHost compares for each host, and reports once what is the same on all of them.

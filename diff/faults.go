@@ -6,7 +6,8 @@ import (
 	"signpost"
 )
 
-// A fault is where a definition had an error in an endpoint: the first steps to a subject, or none for all of the endpoint.
+// A fault is where a definition had an error in an endpoint: the first steps to a subject, or none for all of the
+// endpoint.
 type fault []string
 
 // faultAdded is the last step of a fault about something that the old state lacks: a field that does not exist was
@@ -40,17 +41,18 @@ func faultAt(v *signpost.Version, path signpost.Path) fault {
 		}
 	}
 	f := fault{faultAdded}
-	switch field := path[1]; field {
-	case signpost.Field("name"), signpost.Field("method"), signpost.Field("mime_type"):
-		f = fault{string(field.(signpost.Field))}
-	case signpost.Field("enable"):
+	field, _ := path[1].(signpost.Field)
+	switch field {
+	case "name", "method", "mime_type":
+		f = fault{string(field)}
+	case "enable":
 		f = fault{subjectContext, faultAdded}
-	case signpost.Field("context_obj"):
+	case "context_obj":
 		f = fault{subjectContext}
 		if item >= 0 && item < len(e.ContextObj) && e.ContextObj[item].Key != "" {
 			f = append(f, e.ContextObj[item].Key)
 		}
-	case signpost.Field("modifiers"):
+	case "modifiers":
 		f = fault{subjectModifier}
 		if item >= 0 && item < len(e.Modifiers) && e.Modifiers[item].ID != "" {
 			f = append(f, e.Modifiers[item].ID)

@@ -228,11 +228,12 @@ func versionOf(manifest signpost.Version, versions []signpost.Version, host stri
 // service become URLs of the manifest. It is empty if it makes no difference.
 func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
 	served := urlsOf(manifest.Versions...)
+	isPublic := served.hosts[manifest.Host] || of.Hosts.Has(manifest.Host) || !host.IsLocal(manifest.Host)
 	declared := slices.DeleteFunc(of.Hosts.Exact(), func(name string) bool { return !served.hosts[name] })
 	switch {
 	case d.Host != "" || hasHost(manifest.Versions...):
 		return d.Host, nil
-	case manifest.Host != "" && (served.hosts[manifest.Host] || of.Hosts.Has(manifest.Host) || !host.IsLocal(manifest.Host)):
+	case manifest.Host != "" && isPublic:
 		return manifest.Host, nil
 	case len(declared) == 1:
 		return declared[0], nil

@@ -43,7 +43,8 @@ func (d *differ) register(c *comparison, host string) {
 	})
 }
 
-// newRegistration indexes a state of everything. Ties go to the endpoint that was registered first, as in package match.
+// newRegistration indexes a state of everything. Ties go to the endpoint that was registered first, as in package
+// match.
 func newRegistration(p *plan, s state, hosts func(*slot, state) []string) *registration {
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
@@ -158,8 +159,8 @@ func (d *differ) takenOverBy(at *slot) {
 	d.endpoint = ""
 }
 
-// takenOver reports the endpoints whose feeds the endpoint takes over and treats differently. Each is a change of its own,
-// which does not depend on who else loses feeds.
+// takenOver reports the endpoints whose feeds the endpoint takes over and treats differently. Each is a change of its
+// own, which does not depend on who else loses feeds.
 func (d *differ) takenOver(at *slot, to endpoint) {
 	for _, h := range d.handovers(at, &to.Endpoint) {
 		was := d.showFrom(h)
@@ -178,7 +179,8 @@ func (d *differ) takenOver(at *slot, to endpoint) {
 		about.path = []string{strings.Join([]string{"from", h.from.slot.known, signpost.CutURL(h.was.URL).Rest()}, " ")}
 		if len(texts) > 0 {
 			d.add(ChangeFeedsTakenOver, about.sub(slices.Sorted(slices.Values(harm))...),
-				settingsOf(was, h.was), settingsOf(to.shown, &to.Endpoint), "takes feeds over from %s: %s", from, strings.Join(texts, "; "))
+				settingsOf(was, h.was), settingsOf(to.shown, &to.Endpoint),
+				"takes feeds over from %s: %s", from, strings.Join(texts, "; "))
 		}
 		if len(lost) > 0 {
 			d.add(ChangeContextShadowed, about.sub(slices.Sorted(slices.Values(losses))...), lostKeys{was, lost}, nil,

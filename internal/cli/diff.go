@@ -202,8 +202,8 @@ type diffSide struct {
 	errors   []signpost.Finding
 }
 
-// readSide reads OLD or NEW, and prints what is wrong in it. Of an export, it does not print warnings: most of it belongs
-// to others.
+// readSide reads OLD or NEW, and prints what is wrong in it. Of an export, it does not print warnings: most of it
+// belongs to others.
 func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string, export bool) (*diffSide, error) {
 	services, err := c.readAlone(ctx, reader, arg)
 	if err != nil {
@@ -225,7 +225,9 @@ func (s *diffSide) directory() bool {
 // compare returns the changes between OLD and NEW, and remarks for a comment. Errors in a definition that is OLD do not
 // prevent the comparison. A path of OLD that does not exist at its git revision counts as no service, if that of NEW
 // does not exist there either.
-func (c *CLI) compare(ctx context.Context, args []string, f diffFlags) (changes []diff.Change, remarks []string, err error) {
+func (c *CLI) compare(
+	ctx context.Context, args []string, f diffFlags,
+) (changes []diff.Change, remarks []string, err error) {
 	if err := c.openProject(); err != nil {
 		return nil, nil, err
 	}
@@ -295,7 +297,9 @@ var remedies = map[diff.UndecidedError]string{
 
 // compareSides compares the services of directories, paired by base path, or a service with its old state, or with
 // nothing if it is new.
-func (c *CLI) compareSides(old, new *diffSide, registered []*source.Service, f diffFlags) (changes []diff.Change, err error) {
+func (c *CLI) compareSides(
+	old, new *diffSide, registered []*source.Service, f diffFlags,
+) (changes []diff.Change, err error) {
 	options := diff.Options{
 		Registered: versionsOf(registered), Host: f.host, Export: f.export, Today: c.Today,
 		Note: func(note string) { c.reportLines([]string{note}) },
