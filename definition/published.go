@@ -43,9 +43,10 @@ func asRegistered(files []*File) map[string]registeredEndpoint {
 		for _, v := range f.versions {
 			for _, e := range v.manifest.Endpoints {
 				u := signpost.CutURL(e.URL)
-				all[e.URL] = registeredEndpoint{e, f.own().Owns(u)}
+				known := registeredEndpoint{e, f.own().Owns(u)}
+				all[e.URL] = known
 				for _, name := range f.Hosts.Exact() {
-					all[u.Resolve(name).String()] = registeredEndpoint{e, f.own().Owns(u)}
+					all[u.Resolve(name).String()] = known
 				}
 			}
 		}

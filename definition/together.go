@@ -186,7 +186,10 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 // overlaps returns the findings about overlap, and records which rules of allow fields are used.
 func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Finding {
 	without := published(files, registered)
-	judged := asRegistered(files)
+	var judged map[string]registeredEndpoint
+	if len(registered) > 0 {
+		judged = asRegistered(files)
+	}
 	var all [2][]signpost.Version
 	var places []map[string]*tree.Node // by version and URL
 	var owners []*File                 // by version
