@@ -36,7 +36,6 @@ type Match = { feed: string, found: boolean, problem: string, winner: Place, con
   losers: Loser[] };
 type Problem = { field: string, message: string, context: boolean };
 type EndpointUsage = { service: string, version: string, url: string, requests: number, errors: number,
-  keys: Record<string, { present: number, missing: number, undefined: number }>,
   params: Record<string, { set: number, options?: Record<string, number>, other: number }> };
 type Usage = { requests: number, period: string, endpoints: EndpointUsage[] };
 type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
