@@ -81,8 +81,8 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d 
 	n, err := res.write(w, r)
 	if err == nil && h.observe != nil { // part of it may still be buffered, and therefore not written
 		err = http.NewResponseController(w).Flush()
-		// A response that an outer handler buffers cannot be tracked any further. One to HEAD ends with its header: over
-		// HTTP/2 the stream is already closed then, and Flush reports an error.
+		// A response that an outer handler buffers cannot be tracked any further. One to HEAD ends with its header:
+		// over HTTP/2 the stream is already closed then, and Flush reports an error.
 		if errors.Is(err, http.ErrNotSupported) || isHead && r.ProtoMajor == 2 {
 			err = nil
 		}

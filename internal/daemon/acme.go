@@ -134,9 +134,9 @@ func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certifica
 	return cert, err
 }
 
-// acmeTransport limits the size of responses and counts failed requests. autocert renews in the background while the old
-// certificate is still valid, so its failures show up nowhere else. Status 400 is not counted: it is how an ACME server
-// asks for a fresh nonce.
+// acmeTransport limits the size of responses and counts failed requests. autocert renews in the background while the
+// old certificate is still valid, so its failures show up nowhere else. Status 400 is not counted: it is how an ACME
+// server asks for a fresh nonce.
 type acmeTransport struct {
 	http.RoundTripper
 	metrics *metrics

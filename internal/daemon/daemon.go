@@ -1,7 +1,7 @@
 // Package daemon runs a manifest server: listeners, TLS, reload, metrics, health and shutdown.
 //
-// [New] validates a [Config], [Daemon.Start] opens the listeners, [Daemon.Load] reads the definitions for the first time,
-// and [Daemon.Run] serves until its context is canceled.
+// [New] validates a [Config], [Daemon.Start] opens the listeners, [Daemon.Load] reads the definitions for the first
+// time, and [Daemon.Run] serves until its context is canceled.
 package daemon
 
 import (
@@ -41,8 +41,8 @@ const (
 	DefaultPollInterval = 30 * time.Second
 )
 
-// Config configures a Daemon. The zero value serves nothing, over plain http and without limits: the defaults are those of
-// the flags.
+// Config configures a Daemon. The zero value serves nothing, over plain http and without limits: the defaults are those
+// of the flags.
 type Config struct {
 	Sources      []source.Source // definitions to serve, watched for changes
 	PollInterval time.Duration   // for remote sources; zero for never
@@ -130,9 +130,9 @@ func New(config Config) (*Daemon, error) {
 // firstAnswer is how long the start waits for remote sources until it reports what is served.
 const firstAnswer = time.Second
 
-// Load reads the definitions for the first time, and publishes the good ones as soon as they are read: cached ones first,
-// then files, then those of remote sources, which are polled from now on until ctx is canceled. It returns when all sources
-// have answered, or soon after files were read.
+// Load reads the definitions for the first time, and publishes the good ones as soon as they are read: cached ones
+// first, then files, then those of remote sources, which are polled from now on until ctx is canceled. It returns when
+// all sources have answered, or soon after files were read.
 func (d *Daemon) Load(ctx context.Context) Loaded {
 	d.restore()
 	var answers sync.WaitGroup
@@ -222,7 +222,8 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	d.logResult(d.first)
 	d.first = Loaded{}
 	scheme, addr := d.Address()
-	d.Config.Log.Info("serving", "listen", addr.String(), "scheme", scheme, "manifests", len(d.Routes()), "version", d.Config.Version)
+	d.Config.Log.Info("serving", "listen", addr.String(), "scheme", scheme,
+		"manifests", len(d.Routes()), "version", d.Config.Version)
 	go func() {
 		debug.FreeOSMemory() // what parsing took: an idle server would keep it for minutes
 		paceServer()
@@ -248,12 +249,13 @@ func (d *Daemon) logSettings() {
 		sources = append(sources, s.Name())
 	}
 	h := d.Config.Handler
-	d.Config.Log.Info("settings", "sources", sources, "features", d.Definition.Features, "public_host", h.PublicHost, "allowed_hosts", h.AllowedHosts,
+	d.Config.Log.Info("settings", "sources", sources, "features", d.Definition.Features,
+		"public_host", h.PublicHost, "allowed_hosts", h.AllowedHosts,
 		"trusted_proxies", h.TrustedProxies, "cors_origin", h.CORSOrigin)
 }
 
-// follow reloads definitions and certificates when they change, and obtains those of ACME, until ctx is canceled. They are
-// independent, so that none waits for another.
+// follow reloads definitions and certificates when they change, and obtains those of ACME, until ctx is canceled. They
+// are independent, so that none waits for another.
 func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 	remotes := d.remotes()
 	go d.judge(ctx)

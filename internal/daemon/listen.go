@@ -18,8 +18,8 @@ import (
 	"signpost/server"
 )
 
-// timeouts bound how long a client may take. A manifest request is a few hundred bytes in and some kilobytes out, so these
-// leave room for a slow network, but not for clients that hold connections on purpose.
+// timeouts bound how long a client may take. A manifest request is a few hundred bytes in and some kilobytes out, so
+// these leave room for a slow network, but not for clients that hold connections on purpose.
 type timeouts struct{ readHeader, read, write, writeByte time.Duration }
 
 var usualTimeouts = timeouts{
@@ -33,16 +33,17 @@ const (
 	// maxHeader is the maximum size of the request line and headers; net/http adds 4 KiB.
 	maxHeader = 16 << 10
 
-	// maxRequestsPerConn is the maximum number of concurrent requests on one HTTP/2 connection. A studio has one or two.
-	// Each takes some 16 kB as long as the client does not read; the 250 that net/http allows only help attackers.
+	// maxRequestsPerConn is the maximum number of concurrent requests on one HTTP/2 connection. A studio has one or
+	// two. Each takes some 16 kB as long as the client does not read; the 250 that net/http allows only help attackers.
 	maxRequestsPerConn = 8
 
-	// maxHTTP2 is the number of open connections up to which new ones may speak HTTP/2; then they fall back to HTTP/1.1. A
-	// client that sends PING frames and reads nothing makes net/http queue up to a megabyte for each connection.
+	// maxHTTP2 is the number of open connections up to which new ones may speak HTTP/2; then they fall back to
+	// HTTP/1.1. A client that sends PING frames and reads nothing makes net/http queue up to a megabyte for each
+	// connection.
 	maxHTTP2 = 128
 
-	// maxFrame is how large a frame of HTTP/2 may be, the least that the protocol allows. net/http keeps a buffer of the
-	// largest frame of each connection: with its own limit of 1 MiB, a thousand connections take a gigabyte.
+	// maxFrame is how large a frame of HTTP/2 may be, the least that the protocol allows. net/http keeps a buffer of
+	// the largest frame of each connection: with its own limit of 1 MiB, a thousand connections take a gigabyte.
 	maxFrame = 16 << 10
 )
 
@@ -122,8 +123,8 @@ func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
 	return config, err
 }
 
-// firstRead is how long connections wait for the first read of files, which takes a moment, before they are answered with
-// 503.
+// firstRead is how long connections wait for the first read of files, which takes a moment, before they are answered
+// with 503.
 const firstRead = time.Second
 
 // serve opens a listener for at most max connections and serves on it. A nil config means plain http. Connections are

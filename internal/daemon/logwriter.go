@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// LogWriter writes log lines in the background, so that a reader that does not read, such as a full pipe, never holds up a
-// request, a reload or a shutdown. Lines beyond the queue are dropped and counted.
+// LogWriter writes log lines in the background, so that a reader that does not read, such as a full pipe, never holds
+// up a request, a reload or a shutdown. Lines beyond the queue are dropped and counted.
 type LogWriter struct {
 	w       io.Writer
 	queue   chan queued

@@ -50,7 +50,8 @@ type routeMetrics struct {
 	duration prometheus.Observer
 }
 
-// Statuses of responses that alerts and dashboards ask for, with and without a manifest. Counters of others are looked up.
+// Statuses of responses that alerts and dashboards ask for, with and without a manifest. Counters of others are looked
+// up.
 var (
 	routeStatuses = []int{http.StatusOK, http.StatusNotModified, http.StatusInternalServerError, http.StatusServiceUnavailable}
 	otherStatuses = []int{http.StatusNotFound, http.StatusServiceUnavailable}

@@ -8,8 +8,8 @@ import (
 	"signpost/server"
 )
 
-// prepare compiles a new file. After that, less of it is enough to judge it together with others: of thousands of files,
-// only a few are in memory as a whole.
+// prepare compiles a new file. After that, less of it is enough to judge it together with others: of thousands of
+// files, only a few are in memory as a whole.
 func (p *publisher) prepare(f *workspace.File) {
 	if f.Role != workspace.Judged {
 		return

@@ -56,8 +56,8 @@ type Loaded struct {
 	withdrawn []*followed
 }
 
-// update reads the definitions that have changed and publishes all services in one step. Whoever gets a new manifest finds
-// it in the metrics, and what was rejected with it at /readyz.
+// update reads the definitions that have changed and publishes all services in one step. Whoever gets a new manifest
+// finds it in the metrics, and what was rejected with it at /readyz.
 func (p *publisher) update() Loaded {
 	out := Loaded{Snapshot: p.workspace.Look()}
 	changed := len(out.Snapshot.Changed)+len(out.Snapshot.Removed) > 0
@@ -118,8 +118,8 @@ func (p *publisher) take(out *Loaded) {
 	p.metrics.definitions(all)
 }
 
-// publish publishes what is good, and leaves it to be judged together with what else is registered. A definition that has
-// become bad is judged as it is still served.
+// publish publishes what is good, and leaves it to be judged together with what else is registered. A definition that
+// has become bad is judged as it is still served.
 func (p *publisher) publish(s *workspace.Snapshot) {
 	var services []server.Service
 	var files []*workspace.File
@@ -247,6 +247,7 @@ func (p *publisher) reload(demanded bool) {
 			rejected++
 		}
 	}
-	p.Log.Info("reloaded on demand", "definitions", len(p.followed), "changed", len(out.changed), "removed", len(out.withdrawn),
+	p.Log.Info("reloaded on demand",
+		"definitions", len(p.followed), "changed", len(out.changed), "removed", len(out.withdrawn),
 		"rejected", rejected, "unreadable_sources", len(out.Snapshot.Failures))
 }

@@ -32,8 +32,8 @@ func newCertificate(files CertificateFiles, log *slog.Logger, m *metrics) (*cert
 	return c, err
 }
 
-// load loads the pair in the files, and reports whether it is another one. If the two do not match, the old pair stays in
-// use.
+// load loads the pair in the files, and reports whether it is another one. If the two do not match, the old pair stays
+// in use.
 func (c *certificate) load() (replaced bool, err error) {
 	cert, err := readfile.Limit(c.Cert, maxPEM)
 	if err != nil {

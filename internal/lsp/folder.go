@@ -26,8 +26,8 @@ type folder struct {
 	failures string // as last reported
 }
 
-// findings judges a document as signpost lint does: with the other definitions of its project, or of its directory. A file
-// that is not a definition has no findings: editors open all kinds of YAML.
+// findings judges a document as signpost lint does: with the other definitions of its project, or of its directory. A
+// file that is not a definition has no findings: editors open all kinds of YAML.
 func (s *server) findings(doc *document) []signpost.Finding {
 	switch {
 	case doc.isProject():

@@ -6,8 +6,8 @@ import (
 	"signpost/internal/tree"
 )
 
-// documentSymbol returns the outline of a document: versions with their endpoints, shared modifiers, features and context
-// keys. While the text does not parse, it is that of the last text that did.
+// documentSymbol returns the outline of a document: versions with their endpoints, shared modifiers, features and
+// context keys. While the text does not parse, it is that of the last text that did.
 func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 	out := []documentSymbol{}
 	doc = doc.parsed()

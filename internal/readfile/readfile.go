@@ -14,8 +14,8 @@ import (
 // ErrTooLarge is the cause of the error for a file beyond its limit.
 var ErrTooLarge = errors.New("too large")
 
-// Limit returns the contents of a regular file of at most max bytes. A FIFO, a device or a directory is an error, and is
-// not read: a FIFO without a writer would block for ever. All errors name the file.
+// Limit returns the contents of a regular file of at most max bytes. A FIFO, a device or a directory is an error, and
+// is not read: a FIFO without a writer would block for ever. All errors name the file.
 func Limit(path string, max int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // O_NONBLOCK: opening a FIFO does not wait for a writer
 	if err != nil {

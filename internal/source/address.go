@@ -24,9 +24,9 @@ const addressTimeout = 15 * time.Second
 // maxRedirects is how many redirects are followed.
 const maxRedirects = 5
 
-// safeRedirect follows a few redirects on the same host, and none from https to plain http. Whoever controls the host that
-// was named decides where apps send access tokens, and nobody else should. If the address has a query, which may be a
-// token, another port counts as another host. The address is not passed on as the referrer.
+// safeRedirect follows a few redirects on the same host, and none from https to plain http. Whoever controls the host
+// that was named decides where apps send access tokens, and nobody else should. If the address has a query, which may
+// be a token, another port counts as another host. The address is not passed on as the referrer.
 func safeRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) >= maxRedirects {
 		return fmt.Errorf("more than %d redirects", maxRedirects)
@@ -42,8 +42,8 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// fetchAddress fetches the definition at an http or https URL. Its version is its ETag. A response that may have been cut
-// off counts only if a second one is the same.
+// fetchAddress fetches the definition at an http or https URL. Its version is its ETag. A response that may have been
+// cut off counts only if a second one is the same.
 func fetchAddress(address string, opts Options) fetchFunc {
 	sender := &http.Client{Transport: opts.Transport, Timeout: addressTimeout, CheckRedirect: safeRedirect}
 	return func(ctx context.Context, before state) (state, error) {
@@ -63,9 +63,11 @@ func fetchAddress(address string, opts Options) fetchFunc {
 	}
 }
 
-// getAddress sends one request. unended reports whether the end of the connection was the end of the response, so that nobody
-// can tell whether all of it has arrived.
-func getAddress(ctx context.Context, sender *http.Client, address string, before state, opts Options) (now state, unended bool, err error) {
+// getAddress sends one request. unended reports whether the end of the connection was the end of the response, so that
+// nobody can tell whether all of it has arrived.
+func getAddress(
+	ctx context.Context, sender *http.Client, address string, before state, opts Options,
+) (now state, unended bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return state{}, false, err

@@ -39,16 +39,16 @@ func readError(path string, err error) error {
 	return fmt.Errorf("read definition %q: %w", path, err)
 }
 
-// maxEntries is the maximum number of files and directories below a directory, whatever they are: a hundred times as many as
-// the largest project has. Whoever names / or a home directory, or edits a file there, does not mean all of it.
+// maxEntries is the maximum number of files and directories below a directory, whatever they are: a hundred times as
+// many as the largest project has. Whoever names / or a home directory, or edits a file there, does not mean all of it.
 const maxEntries = 200_000
 
 // ErrNoDefinitions is the cause of the error for a directory without a definition.
 var ErrNoDefinitions = errors.New("the directory holds no .yaml, .yml or .json file that is a definition")
 
 // candidate reports whether a file below a directory may be a definition, judging by its path. It skips hidden files
-// and directories, which a mounted Kubernetes ConfigMap contains, lost+found of a mounted volume, Node.js packages and JSON
-// schemas.
+// and directories, which a mounted Kubernetes ConfigMap contains, lost+found of a mounted volume, Node.js packages and
+// JSON schemas.
 func candidate(below string) bool {
 	if slices.ContainsFunc(strings.Split(below, "/"), skipped) {
 		return false
@@ -61,10 +61,10 @@ func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "node_modules" || name == "lost+found"
 }
 
-// list returns the file of a name, or the files in and below a directory that may be definitions, sorted by path, with the
-// directories to watch for changes: for a file its parent, because a watch on the file is lost when the file is replaced. It
-// follows symbolic links, because Kubernetes mounts use them, but visits no directory twice, and none that contains the
-// one that was named: a link to / is not meant.
+// list returns the file of a name, or the files in and below a directory that may be definitions, sorted by path, with
+// the directories to watch for changes: for a file its parent, because a watch on the file is lost when the file is
+// replaced. It follows symbolic links, because Kubernetes mounts use them, but visits no directory twice, and none that
+// contains the one that was named: a link to / is not meant.
 func list(name string) (files []file, directories []string, err error) { return walk(name, maxEntries) }
 
 // walk is list with a limit to the entries that are visited.
@@ -204,8 +204,8 @@ func (d Document) meant(manifests bool) bool {
 	return definition.IsDefinition(d.Name, d.Text) || manifests && isManifest(d.Text)
 }
 
-// keepDefinitions drops documents that are not definitions, unless they were named by themselves, with one note about all
-// of them.
+// keepDefinitions drops documents that are not definitions, unless they were named by themselves, with one note about
+// all of them.
 func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 	var others []string
 	documents = slices.DeleteFunc(documents, func(d Document) bool {

@@ -12,8 +12,8 @@ type Source interface {
 	// Name returns the name of the source for messages, without its password.
 	Name() string
 
-	// Read returns the current definitions with their sums. With an error, it returns everything that can still be served:
-	// old documents for those that cannot be read. Read never waits for the network.
+	// Read returns the current definitions with their sums. With an error, it returns everything that can still be
+	// served: old documents for those that cannot be read. Read never waits for the network.
 	Read() ([]Document, error)
 }
 
@@ -24,7 +24,8 @@ type Options struct {
 	UserAgent string            // for requests to remote sources; empty means "signpost"
 	Transport http.RoundTripper // for these requests; nil means http.DefaultTransport
 
-	// Patterns makes an argument that is a path also match other files, as [filepath.Glob] does: those of a project file.
+	// Patterns makes an argument that is a path also match other files, as [filepath.Glob] does: those of a project
+	// file.
 	Patterns bool
 
 	// Manifests makes a directory include the manifests in it, not only the definitions.
@@ -33,13 +34,13 @@ type Options struct {
 	// Hasty makes files be read as soon as they change, and read again if they were incomplete: in an editor.
 	Hasty bool
 
-	// Note is called with a line about the files in a directory that are skipped because they are not definitions, once about
-	// each file. It may be nil.
+	// Note is called with a line about the files in a directory that are skipped because they are not definitions, once
+	// about each file. It may be nil.
 	Note func(message string)
 }
 
-// Follow returns the sources that the arguments name: files, directories, URLs of definitions, artifacts in OCI registries,
-// and what never changes, standard input and git revisions. It reads nothing.
+// Follow returns the sources that the arguments name: files, directories, URLs of definitions, artifacts in OCI
+// registries, and what never changes, standard input and git revisions. It reads nothing.
 func Follow(args []string, opts Options) ([]Source, error) {
 	reader := &Reader{Stdin: opts.Stdin, Note: opts.Note}
 	var all []Source

@@ -80,8 +80,8 @@ func parseRevision(ctx context.Context, name string) (gitPath, error) {
 	return g, nil
 }
 
-// revisionPath matches REV:path. The revision ends at the first colon outside the braces of one such as HEAD@{10:00}; it may
-// also be a stage of the index.
+// revisionPath matches REV:path. The revision ends at the first colon outside the braces of one such as HEAD@{10:00};
+// it may also be a stage of the index.
 var revisionPath = regexp.MustCompile(`(?s)^(:[0-3]|(?:[^:{]|\{[^}]*\})*):(.*)$`)
 
 // cutRevision splits REV:path. Without a colon there is no path.
@@ -97,9 +97,9 @@ func (g gitPath) object() string { return g.revision + ":" + g.path }
 
 func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 
-// list returns the file, or the files of the directory that may be definitions, in git's order, which is by path. Symbolic
-// links and submodules are skipped: their targets are not part of the revision. In a merge conflict a file of the index has
-// no version that counts, so the stage must be named.
+// list returns the file, or the files of the directory that may be definitions, in git's order, which is by path.
+// Symbolic links and submodules are skipped: their targets are not part of the revision. In a merge conflict a file of
+// the index has no version that counts, so the stage must be named.
 func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
 	args := []string{"ls-tree", "-r", "-z", "--full-tree", g.revision, "--"} // MODE TYPE OBJECT, a tab, PATH
 	if g.inIndex() {
@@ -143,8 +143,8 @@ func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
 	return entries, nil
 }
 
-// missing returns an fs.ErrNotExist for a path that the revision does not have. Its message has the spelling that works, if
-// the path was meant to be relative to the current directory.
+// missing returns an fs.ErrNotExist for a path that the revision does not have. Its message has the spelling that
+// works, if the path was meant to be relative to the current directory.
 func (g gitPath) missing(ctx context.Context) error {
 	in := "'" + g.revision + "'"
 	if g.inIndex() {
@@ -275,9 +275,11 @@ func (g gitPath) git(ctx context.Context, args ...string) ([]byte, error) {
 // command returns a git command that starts nothing that the configuration of the repository names: no file monitor, no
 // hook, and no program that fetches what a partial clone lacks.
 func (g gitPath) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath="}, args...)...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none") // git before 2.44 knows the second only
-	cmd.WaitDelay = time.Second                                                                  // a program that git has started may keep the pipe open
+	args = append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath="}, args...)
+	cmd := exec.CommandContext(ctx, "git", args...)
+	// git before 2.44 knows GIT_ALLOW_PROTOCOL only.
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_NO_LAZY_FETCH=1", "GIT_ALLOW_PROTOCOL=none")
+	cmd.WaitDelay = time.Second // a program that git has started may keep the pipe open
 	return cmd
 }
 

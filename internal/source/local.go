@@ -21,13 +21,13 @@ const (
 	// maxRests is how often files that keep changing are waited for.
 	maxRests = 20
 
-	// timeStep is the coarsest step in which file systems record modification times. A file that was written less than that
-	// before it was read may change without a trace, so it is read again.
+	// timeStep is the coarsest step in which file systems record modification times. A file that was written less than
+	// that before it was read may change without a trace, so it is read again.
 	timeStep = 2 * time.Second
 )
 
-// local is a file, a directory of files or a pattern that is followed. A file is read again if its device, inode, size or
-// modification time has changed, or if that time is not older than the last read. It has changed if its digest has.
+// local is a file, a directory of files or a pattern that is followed. A file is read again if its device, inode, size
+// or modification time has changed, or if that time is not older than the last read. It has changed if its digest has.
 type local struct {
 	path  string
 	match func(path string) ([]file, []string, error) // list or listPattern
@@ -141,8 +141,8 @@ func (l *local) read() (_ []Document, failures []error) {
 	return slices.Clone(documents), failures
 }
 
-// readAtRest reads files once each has been unchanged for a while, and returns them and the errors by name. It waits for
-// all of them at once. A file that was removed since it was listed is in neither.
+// readAtRest reads files once each has been unchanged for a while, and returns them and the errors by name. It waits
+// for all of them at once. A file that was removed since it was listed is in neither.
 func (l *local) readAtRest(waiting []file) (read map[string]localFile, errs map[string]error) {
 	read, errs = make(map[string]localFile), make(map[string]error)
 	for rests := 0; rests < maxRests && len(waiting) > 0; rests++ {

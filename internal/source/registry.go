@@ -38,7 +38,8 @@ const (
 	// maxManifest is the maximum size of the manifest of an artifact. Registries do not accept larger ones.
 	maxManifest = 4 << 20
 
-	// maxFiles is the maximum number of files of an artifact. A manifest has no room for more with a digest and a title.
+	// maxFiles is the maximum number of files of an artifact. A manifest has no room for more with a digest and a
+	// title.
 	maxFiles = 20000
 
 	// maxArtifact is the maximum total size of the files of an artifact. Definitions for 100,000 endpoints are smaller.
@@ -69,8 +70,8 @@ type artifact struct {
 	keep   func([]Document) ([]Document, error) // drops what is not a definition
 }
 
-// inArtifact matches host/repository:tag/path, the name of a file in an artifact. Neither a repository nor a tag contains a
-// colon, and a tag contains no slash.
+// inArtifact matches host/repository:tag/path, the name of a file in an artifact. Neither a repository nor a tag
+// contains a colon, and a tag contains no slash.
 var inArtifact = regexp.MustCompile(`^([^/]*/[^:]*:[^/]*)/(.*?)/?$`)
 
 // artifact returns the artifact that an argument names, without sending a request. If retries is set, requests that
@@ -107,8 +108,8 @@ func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
 	return &artifact{name: registryScheme + name, within: within, ref: ref, repo: repo}, nil
 }
 
-// secretly sends credentials over https, or to a registry on this machine that speaks plain http; to no other service that
-// such a registry may name, such as one for tokens.
+// secretly sends credentials over https, or to a registry on this machine that speaks plain http; to no other service
+// that such a registry may name, such as one for tokens.
 type secretly struct {
 	http.RoundTripper
 	registry string
@@ -122,8 +123,8 @@ func (s secretly) RoundTrip(req *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(req)
 }
 
-// registryRedirect also follows a redirect of a blob to another host, as large registries do: its digest is checked, and
-// package auth sends no credential there.
+// registryRedirect also follows a redirect of a blob to another host, as large registries do: its digest is checked,
+// and package auth sends no credential there.
 func registryRedirect(req *http.Request, via []*http.Request) error {
 	from := via[0].URL
 	if len(via) >= maxRedirects || !strings.Contains(from.Path, "/blobs/sha256:") || req.URL.Hostname() == "" {
@@ -213,8 +214,8 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]ocispec
 // titleOf returns the path of a file of an artifact.
 func titleOf(layer ocispec.Descriptor) string { return layer.Annotations[ocispec.AnnotationTitle] }
 
-// fetch is the [fetchFunc] of the artifact, whose version is its digest. It fetches the files concurrently, except those
-// that are the same as before. It returns all of them or an error, and every text has the digest in the manifest.
+// fetch is the [fetchFunc] of the artifact, whose version is its digest. It fetches the files concurrently, except
+// those that are the same as before. It returns all of them or an error, and every text has the digest in the manifest.
 func (a *artifact) fetch(ctx context.Context, before state) (state, error) {
 	if before.version != "" && a.pinned() {
 		return before, nil

@@ -20,15 +20,15 @@ import (
 	"signpost/internal/readfile"
 )
 
-// fetchFunc returns the current state of a remote source. It is the one before if the version has not changed, and may have
-// texts of it otherwise.
+// fetchFunc returns the current state of a remote source. It is the one before if the version has not changed, and may
+// have texts of it otherwise.
 type fetchFunc func(ctx context.Context, before state) (state, error)
 
 // fetchTimeout limits one attempt, so that a registry that hangs counts as down.
 const fetchTimeout = time.Minute
 
-// Remote is a source that may take its time: another machine, or what is only read once. Read returns what the last Fetch
-// received.
+// Remote is a source that may take its time: another machine, or what is only read once. Read returns what the last
+// Fetch received.
 type Remote struct {
 	name  string
 	cache string // file for the last good state; empty for none
@@ -108,8 +108,8 @@ func (r *Remote) Restored() bool {
 	return r.restored
 }
 
-// Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time, except
-// for standard input, and when ctx ends at the latest. Updates are all or nothing.
+// Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time,
+// except for standard input, and when ctx ends at the latest. Updates are all or nothing.
 func (r *Remote) Fetch(ctx context.Context) bool {
 	r.mu.Lock()
 	before := r.latest
@@ -143,8 +143,8 @@ func (r *Remote) Hurry() {
 	}
 }
 
-// Poll fetches on every tick and every Hurry until ctx is canceled. It sends on arrived when Read has something new, and
-// sends true after a Hurry.
+// Poll fetches on every tick and every Hurry until ctx is canceled. It sends on arrived when Read has something new,
+// and sends true after a Hurry.
 func (r *Remote) Poll(ctx context.Context, ticks <-chan time.Time, arrived chan<- bool) {
 	for !r.once {
 		hurried := false
@@ -178,8 +178,8 @@ type cachedDocument struct {
 	Text string `json:"text"`
 }
 
-// Keep stores what Read returned for a later Restore. If it returns without an error, the copy is durable; until then the
-// previous one is intact. Without a cache nothing is stored.
+// Keep stores what Read returned for a later Restore. If it returns without an error, the copy is durable; until then
+// the previous one is intact. Without a cache nothing is stored.
 func (r *Remote) Keep() error {
 	r.mu.Lock()
 	documents := r.read.documents

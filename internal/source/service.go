@@ -32,9 +32,9 @@ func ServiceOf(d Document, file *definition.File) *Service {
 	return &Service{Name: d.Name, File: file, Served: d.Manifest(), Address: d.Address}
 }
 
-// Load fills in the versions with features applied, as far as they could be read; nil means the features that the definition
-// enables. Unknown ones are ignored. A served manifest already contains its features, and may have what [Errors] calls
-// foreign; its version and host are set as far as they are known.
+// Load fills in the versions with features applied, as far as they could be read; nil means the features that the
+// definition enables. Unknown ones are ignored. A served manifest already contains its features, and may have what
+// [Errors] calls foreign; its version and host are set as far as they are known.
 func (s *Service) Load(features []string) {
 	s.Host, s.features = signpost.HostPlaceholder, features
 	s.Versions = s.File.Readable(features)
@@ -85,8 +85,8 @@ func (s *Service) hostFor(asked string) string {
 	return signpost.HostPlaceholder // a suffix names none
 }
 
-// ServeAll resolves services for host or, if that is none of their hosts, for one of those. It leaves out those that have no manifest for the
-// host, as a server would, and returns a note about each.
+// ServeAll resolves services for host or, if that is none of their hosts, for one of those. It leaves out those that
+// have no manifest for the host, as a server would, and returns a note about each.
 func ServeAll(services []*Service, host string) (left []*Service, notes []string, err error) {
 	for _, s := range services {
 		if name := s.hostFor(host); s.Host == signpost.HostPlaceholder && name != s.Host {

@@ -104,8 +104,8 @@ type Reader struct {
 	// Patterns makes a path stand for everything that matches it, as [filepath.Glob] has it.
 	Patterns bool
 
-	// Note is called with a line about the files in a directory that are skipped because they are not definitions. It may be
-	// nil.
+	// Note is called with a line about the files in a directory that are skipped because they are not definitions. It
+	// may be nil.
 	Note func(message string)
 
 	stdinRead bool
@@ -220,7 +220,8 @@ func IsAddress(arg string) bool {
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-// Shown returns an argument as it may be printed: a URL without its password and its query, and a name for standard input.
+// Shown returns an argument as it may be printed: a URL without its password and its query, and a name for standard
+// input.
 func Shown(arg string) string {
 	switch {
 	case IsAddress(arg) || IsRegistry(arg):

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// LookInterval is how often a Watcher checks without an event. That catches what events miss: swapped links on a network
-	// volume, or a directory that was removed and created again.
+	// LookInterval is how often a Watcher checks without an event. That catches what events miss: swapped links on a
+	// network volume, or a directory that was removed and created again.
 	LookInterval = 2 * time.Second
 
-	// lookShare is the part of the time that such checks may take if all directories are watched: a thousandth. Otherwise
-	// 2,000 files, where a check takes 15 ms, cost an idle server most of a percent of a core.
+	// lookShare is the part of the time that such checks may take if all directories are watched: a thousandth.
+	// Otherwise 2,000 files, where a check takes 15 ms, cost an idle server most of a percent of a core.
 	lookShare = 1000
 
 	// maxLookInterval is how long a check waits at most, however long it takes.
@@ -91,8 +91,8 @@ func (w Watcher) Run(ctx context.Context, look func(demanded bool)) {
 	}
 }
 
-// lookInterval returns how long to wait for the next check, given how long the last one took, and whether events tell about
-// all changes.
+// lookInterval returns how long to wait for the next check, given how long the last one took, and whether events tell
+// about all changes.
 func lookInterval(took time.Duration, watched bool) time.Duration {
 	if !watched {
 		return LookInterval
@@ -100,8 +100,8 @@ func lookInterval(took time.Duration, watched bool) time.Duration {
 	return min(max(LookInterval, lookShare*took), maxLookInterval)
 }
 
-// follow watches the directories, and reports whether it watches all of them. It does so again after each check, because a
-// directory that was created again is a different one.
+// follow watches the directories, and reports whether it watches all of them. It does so again after each check,
+// because a directory that was created again is a different one.
 func (w Watcher) follow(watcher *fsnotify.Watcher) bool {
 	if watcher == nil {
 		return false

@@ -27,8 +27,8 @@ func WriteFile(path string, data []byte, mode fs.FileMode) error {
 	return os.Rename(f.Name(), path)
 }
 
-// ReplaceFile writes the fixed text of a definition: it replaces a file atomically, keeping its mode, unless its contents
-// have changed since they were read as old. For a symbolic link, it replaces the target.
+// ReplaceFile writes the fixed text of a definition: it replaces a file atomically, keeping its mode, unless its
+// contents have changed since they were read as old. For a symbolic link, it replaces the target.
 func ReplaceFile(path string, old, text []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

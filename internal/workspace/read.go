@@ -63,8 +63,8 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 	return w.last, nil
 }
 
-// Follow returns a workspace of sources, and of what the arguments name. Files and directories are followed; the rest is
-// read once, now.
+// Follow returns a workspace of sources, and of what the arguments name. Files and directories are followed; the rest
+// is read once, now.
 func Follow(
 	ctx context.Context, reader *source.Reader, opts Options, args Arguments, sources ...Source,
 ) (*Workspace, error) {

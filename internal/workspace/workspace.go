@@ -1,8 +1,8 @@
 // Package workspace holds what is registered together in one studio, as one value.
 //
-// A [Workspace] reads sources, parses each changed text once, and hands out immutable snapshots: the files, their findings
-// alone and together, and what could not be read. [Read] makes a snapshot of what the arguments of a command name;
-// [Workspace.Look] makes one of followed sources, and reuses everything that has not changed.
+// A [Workspace] reads sources, parses each changed text once, and hands out immutable snapshots: the files, their
+// findings alone and together, and what could not be read. [Read] makes a snapshot of what the arguments of a command
+// name; [Workspace.Look] makes one of followed sources, and reuses everything that has not changed.
 package workspace
 
 import (
@@ -65,8 +65,8 @@ type File struct {
 	findings func() []signpost.Finding
 }
 
-// Findings returns what is wrong in the file alone. It is determined once, when it is first asked for: commands judge files
-// together only.
+// Findings returns what is wrong in the file alone. It is determined once, when it is first asked for: commands judge
+// files together only.
 func (f *File) Findings() []signpost.Finding { return f.findings() }
 
 // Service returns the content of the file in the form that signpost/diff and signpost/match take.
@@ -89,8 +89,8 @@ type Snapshot struct {
 	findings func() []signpost.Finding
 }
 
-// Findings returns [FindingsTogether] of all files. It is determined once, when it is first asked for, because that takes
-// much longer than reading one file.
+// Findings returns [FindingsTogether] of all files. It is determined once, when it is first asked for, because that
+// takes much longer than reading one file.
 func (s *Snapshot) Findings() []signpost.Finding { return s.findings() }
 
 // Definitions returns the definitions of the files with a role.
@@ -106,8 +106,8 @@ func definitionsOf(files []*File, role Role) []*definition.File {
 	return definitions
 }
 
-// FindingsTogether returns what is wrong in the judged ones of some files, alone and with all others, grouped by file and
-// sorted by position.
+// FindingsTogether returns what is wrong in the judged ones of some files, alone and with all others, grouped by file
+// and sorted by position.
 func FindingsTogether(files []*File) []signpost.Finding {
 	judged, beside := definitionsOf(files, Judged), definitionsOf(files, Beside)
 	found := definition.LintTogether(judged, slices.Concat(beside, definitionsOf(files, Registered)))
@@ -151,8 +151,8 @@ func (s *Snapshot) FindingsOf(path string) []signpost.Finding {
 	return FindingsTogether(files)
 }
 
-// clashes returns findings about judged files with the base path of one beside them, except for those that have a finding
-// about it already. Of two files that clash, the later one gets the finding, so those beside come first.
+// clashes returns findings about judged files with the base path of one beside them, except for those that have a
+// finding about it already. Of two files that clash, the later one gets the finding, so those beside come first.
 func clashes(judged, beside []*definition.File, found []signpost.Finding) []signpost.Finding {
 	skip := make(map[string]bool)
 	for _, f := range beside {
@@ -208,8 +208,8 @@ func (w *Workspace) Sources() []source.Source {
 	return all
 }
 
-// Lay lays texts over the files with these absolute paths, which are being edited, in this snapshot and the next ones. It
-// reads nothing.
+// Lay lays texts over the files with these absolute paths, which are being edited, in this snapshot and the next ones.
+// It reads nothing.
 func (w *Workspace) Lay(unsaved map[string]string) *Snapshot {
 	w.unsaved = unsaved
 	w.parse()
@@ -244,8 +244,8 @@ func (w *Workspace) Look() *Snapshot {
 	return w.last
 }
 
-// parse makes a snapshot of what was read and laid over it the last one. Files that have not changed are those of the one
-// before.
+// parse makes a snapshot of what was read and laid over it the last one. Files that have not changed are those of the
+// one before.
 func (w *Workspace) parse() {
 	read := slices.Clone(w.read.Files)
 	for _, path := range slices.Sorted(maps.Keys(w.unsaved)) {
