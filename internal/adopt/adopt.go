@@ -50,7 +50,7 @@ func (e *VersionError) Error() string {
 // manifest is one of the manifests that are imported.
 type manifest struct {
 	Source
-	kept  string // its JSON, without what is left out
+	kept  signpost.Manifest // without what is left out
 	draft draft.Version
 }
 
@@ -114,18 +114,18 @@ func line(format string, args ...any) string {
 
 // read reads a manifest. What cannot be written is left out.
 func (r *Result) read(s Source, host string, count *counter) (*manifest, error) {
-	kept, leftOut, err := keep(s)
+	text, leftOut, err := keep(s)
 	if err != nil {
 		return nil, err
 	}
-	var read signpost.Manifest
-	if err := json.Unmarshal([]byte(kept), &read); err != nil {
+	var kept signpost.Manifest
+	if err := json.Unmarshal([]byte(text), &kept); err != nil {
 		return nil, err
 	}
 	r.LeftOut = append(r.LeftOut, leftOut...)
-	m := &manifest{Source: s, kept: kept, draft: draft.Version{Extra: read.Extra}}
-	count.extra(read.Extra, "the manifest")
-	for _, e := range read.Endpoints {
+	m := &manifest{Source: s, kept: kept, draft: draft.Version{Extra: kept.Extra}}
+	count.extra(kept.Extra, "the manifest")
+	for _, e := range kept.Clone().Endpoints {
 		count.endpoint(e)
 		e.URL = templateURL(e.URL, host)
 		e.Method = beyond(e.Method, signpost.MethodGet, signpost.MethodPost)

@@ -1,7 +1,6 @@
 package adopt
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"signpost"
@@ -16,11 +15,7 @@ func prove(file *definition.File, manifests []*manifest, host string) error {
 		return fmt.Errorf("the definition would have %d versions instead of %d", len(versions), len(manifests))
 	}
 	for i, m := range manifests {
-		var kept signpost.Manifest
-		if err := json.Unmarshal([]byte(m.kept), &kept); err != nil {
-			return fmt.Errorf("%s: %w", m.Name, err)
-		}
-		before, err := served(kept, host)
+		before, err := served(m.kept, host)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
