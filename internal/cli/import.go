@@ -229,6 +229,8 @@ func whatElse(documents []given) string {
 			return "; " + d.Name + " is a definition already: signpost lint checks it"
 		case d.Address != nil && openapi.Is(d.Text):
 			return fmt.Sprintf("; this is an OpenAPI document, so pipe it in: curl -fsSL %s | signpost import -", d.Name)
+		case openapi.Is(d.Text):
+			return "; " + d.Name + " is an OpenAPI document: import it by itself, and without a version"
 		}
 	}
 	return ""
@@ -266,12 +268,12 @@ func (im *importer) openAPI(document source.Document) error {
 		opts.Files = root.FS()
 	}
 	result, err := openapi.Import(name, document.Text, opts)
-	if err != nil {
-		what := whatElse([]given{{Document: document}})
-		if what == "" && errors.Is(err, openapi.ErrOther) {
-			what = notManifest(document)
-		}
+	if errors.Is(err, openapi.ErrOther) {
+		what := cmp.Or(whatElse([]given{{Document: document}}), notManifest(document))
 		return fmt.Errorf("import %q: %w%s", name, err, what)
+	}
+	if err != nil {
+		return fmt.Errorf("import %q: %w", name, err)
 	}
 	for _, note := range result.Notes {
 		printf(im.Stderr, "%s\n", note)
