@@ -53,8 +53,6 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	case !isObject:
 		add(Failed, `send a JSON object, such as {"entry": []}`,
 			"the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(answer.Body)))
-	case bytes.Equal(answer.Body, c.answer.Body):
-		add(Failed, "send the manifest only at its own path", "the body is the manifest, not a feed")
 	case isError(object):
 		add(Failed, "send errors with a status of 400 or above: apps take this for a feed",
 			"the body is an error message, not a feed")
