@@ -115,12 +115,14 @@ func TestPageChanges(t *testing.T) {
 	p.wait(`[...document.querySelectorAll(".option-shares li")].map((l) => l.textContent).join() === "Newest first 12 %,Title 6 %"`)
 	p.wait(listed("Quiet") + `.matches(".unused")`)
 
-	show(s, text("", ", required: true, mapper: profile", "50", ""))
+	taker := `, "https://{{host}}/v1/films/new": {name: New, method: get, mime_type: application/json}}}}`
+	show(s, strings.TrimSuffix(text("", ", required: true, mapper: profile", "50", ""), "}}}")+taker)
 	p.view("changes")
+	p.waitText("#changes-list", "Editors can choose it from now on.Feeds of others that begin with its URL get its keys")
 	p.waitText("#changes-list .before-after", "Feeds saved with Sort order: Title keep asking for it", "3,120 of 48,212 requests set it (6 %)",
 		"Apps without user.profile get an error.", "41 of 48,212 requests came without it (0.1 %)", "New feeds start with 50 instead of 20.", "in another way.48,171 of 48,212 requests have it (100 %)")
 	p.waitText("#changes-list", "2 endpoints", "Feeds that set Tag lose it: editors can no longer see or change it.40 of 1,000 requests set it (4 %)")
 	testkit.Equal(t, "what goes, and what comes", p.eval(`[".on-before .gone", ".on-after .new", ".on-after .chip.arrived"].map((s) =>
-  [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50 | user.profile as profile ●"))
+  [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50,New | user.profile as profile ●"))
 	p.waitText("#changes-list", "option-removed", "context-required", "default-changed")
 }

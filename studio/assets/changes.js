@@ -96,7 +96,7 @@ function card(s, before, group) {
   const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
   const all = group.flat();
   const rows = changes.some((c) => c.level !== "compatible")
-    ? compared(old, now, (fits) => concerned(all.filter(fits))) : [];
+    ? compared(old, now, (fits) => concerned(all.filter(fits)), changes.some(takesFeeds)) : [];
   return [
     h("div", { class: "change-head" },
       h("p", { class: "row" }, group.length > 1 ? h("strong", {}, count(group.length, "endpoint")) : name
@@ -130,11 +130,15 @@ function place(s, { version: name, endpoint: url }) {
 // Counted says how many requests the changes of a card concern that fit.
 /** @typedef {(fits: (c: Change) => boolean) => Child} Counted */
 
+/** takesFeeds tells whether an endpoint gets feeds of others. @param {Change} c */
+const takesFeeds = (c) => c.rule === "context-shadowed" || c.rule === "feeds-taken-over";
+
 /** compared returns what differs in an endpoint.
  * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @param {Counted} counted
+ * @param {boolean} takes whether it gets feeds of others
  * @returns {Row[]} */
-function compared(old, now, counted) {
-  if (!old || !now) return whole(old, now, counted);
+function compared(old, now, counted, takes) {
+  if (!old || !now) return whole(old, now, counted, takes);
   const rows = [];
   const facts = /** @type {const} */ ([["name", "name-changed", "Editors see another name."],
     ["method", "method-changed", "Apps send another kind of request."],
@@ -167,8 +171,9 @@ function pairs(old, now, key) {
 
 /** whole is an endpoint that is new, or gone.
  * @param {Endpoint | undefined} old @param {Endpoint | undefined} now @param {Counted} counted
+ * @param {boolean} takes whether it gets feeds of others
  * @returns {Row[]} */
-function whole(old, now, counted) {
+function whole(old, now, counted, takes) {
   const e = old ?? now;
   if (!e) return [];
   const form = h("div", { class: "form-of" + (old ? " gone" : " new") }, h("strong", {}, value(e.name)),
@@ -178,7 +183,8 @@ function whole(old, now, counted) {
   return [{
     before: old ? form : none, after: old ? none : form,
     who: old ? [h("p", {}, "Feeds of ", value(e.name, "strong"), " are called without its keys and settings."),
-      counted(() => true)] : h("p", {}, "Editors can choose it from now on."),
+      counted(() => true)] : [h("p", {}, "Editors can choose it from now on."),
+      takes && h("p", {}, "Feeds of others that begin with its URL get its keys and settings instead of theirs.")],
   }];
 }
 
