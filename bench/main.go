@@ -1,5 +1,5 @@
-// Command bench compares Signpost with other ways to serve a manifest, measures how it grows with the number of endpoints
-// and services, and how fast it reads logs. It writes the results into docs/performance.md.
+// Command bench compares Signpost with other ways to serve a manifest, measures how it grows with the number of
+// endpoints and services, and how fast it reads logs. It writes the results into docs/performance.md.
 //
 //	go run ./bench [flags] [compare | growth | usage]...
 //

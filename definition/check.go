@@ -147,8 +147,8 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	}
 }
 
-// keepForeign keeps a value of the wrong type in a manifest of others, so that it is shown and compared: as text, as the
-// only item of a list, or as a field beyond the specification.
+// keepForeign keeps a value of the wrong type in a manifest of others, so that it is shown and compared: as text, as
+// the only item of a list, or as a field beyond the specification.
 func (d *decoder) keepForeign(n *tree.Node, v *fields.Value) {
 	switch isCollection := n.Kind == tree.Object || n.Kind == tree.List; {
 	case n.Kind == tree.Null:

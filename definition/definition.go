@@ -287,8 +287,8 @@ func (f *File) Compile(features []string) (map[string]*signpost.Template, error)
 
 // Diff returns what changed for studios that registered old and, besides, the given files, as signpost diff does, with
 // the features that each file enables. It returns an error if new or a registered definition has errors, or if the
-// files do not tell which host or version of a definition to compare with a manifest. What old has errors in is compared
-// as it reads, unless it cannot be read at all.
+// files do not tell which host or version of a definition to compare with a manifest. What old has errors in is
+// compared as it reads, unless it cannot be read at all.
 func Diff(old, new *File, registered ...*File) ([]diff.Change, error) {
 	return Options{}.Diff(old, new, registered...)
 }

@@ -106,9 +106,9 @@ func pathTo(n *tree.Node, offset int) signpost.Path {
 	return nil
 }
 
-// ForLint returns a copy of the file for [Lint] alone: it has no modifiers, and cannot be compiled. A server keeps it to
-// judge the file together with others. Its texts and places are next to each other in memory of their own: those of the
-// file lie scattered among what parsing took, and would keep the pages of all of it.
+// ForLint returns a copy of the file for [Lint] alone: it has no modifiers, and cannot be compiled. A server keeps it
+// to judge the file together with others. Its texts and places are next to each other in memory of their own: those of
+// the file lie scattered among what parsing took, and would keep the pages of all of it.
 func (f *File) ForLint() *File {
 	slim := *f
 	slim.versions = slices.Clone(f.versions)

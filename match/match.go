@@ -124,8 +124,8 @@ func (x *Index) declareParts(u signpost.URL, hosts signpost.Hosts) {
 	}
 }
 
-// covered returns what {{host}} stands for besides the listed hosts: the hosts and longer suffixes of other versions that
-// a suffix of the list covers. The suffix itself stands for a host that no version lists.
+// covered returns what {{host}} stands for besides the listed hosts: the hosts and longer suffixes of other versions
+// that a suffix of the list covers. The suffix itself stands for a host that no version lists.
 func (x *Index) covered(listed signpost.Hosts) []string {
 	var names []string
 	if len(listed.Exact()) == len(listed) {

@@ -93,8 +93,8 @@ type loss struct {
 	items []signpost.ContextItem
 }
 
-// lostKey is a context key that feeds of an endpoint lack. One finding about the endpoint that takes it is enough, and of is
-// -1; if that endpoint is not judged, each endpoint that has the key gets a finding.
+// lostKey is a context key that feeds of an endpoint lack. One finding about the endpoint that takes it is enough, and
+// of is -1; if that endpoint is not judged, each endpoint that has the key gets a finding.
 type lostKey struct {
 	by, of int
 	key    string
@@ -187,16 +187,16 @@ func (o *overlapChecker) meets(s *site, a, b int) bool {
 	return !isMixed || !o.isGuest(s, a) && !o.isGuest(s, b)
 }
 
-// isGuest reports whether an endpoint is on the host of a site by a suffix alone: whether its service is published there
-// is unknown.
+// isGuest reports whether an endpoint is on the host of a site by a suffix alone: whether its service is published
+// there is unknown.
 func (o *overlapChecker) isGuest(s *site, number int) bool {
 	u := o.endpoints[number].url
 	return s.guests && u.HasHostPlaceholder() && !slices.Contains(o.version(number).Hosts, u.HostFor(s.url))
 }
 
-// scenes returns where an endpoint meets those of a URL of the same site. If the site has a host, there is one scene, in
-// which all take part, and one without the guests. Otherwise all services that declare no hosts are on one host, with
-// one of the others at a time.
+// scenes returns where an endpoint meets those of a URL of the same site. If the site has a host, there is one scene,
+// in which all take part, and one without the guests. Otherwise all services that declare no hosts are on one host,
+// with one of the others at a time.
 func (o *overlapChecker) scenes(number int, s *site, ends []int) []scene {
 	var met []int
 	for _, owner := range ends {

@@ -40,7 +40,8 @@ func newAddress(address *url.URL) *record {
 	return &record{ID: httpurl.Redacted(address.String()), Kind: KindAddress, Judged: true, address: address}
 }
 
-// fetch fetches the manifest of an address. An unknown address is added if add is set, and if keep is set even if it fails.
+// fetch fetches the manifest of an address. An unknown address is added if add is set, and if keep is set even if it
+// fails.
 func (s *Studio) fetch(ctx context.Context, address *url.URL, add, keep bool) error {
 	now, why := s.fetchText(ctx, address)
 	s.mu.Lock()

@@ -54,8 +54,8 @@ var contentTypes = map[string]string{
 	".svg": "image/svg+xml",
 }
 
-// serveAsset serves the files of the page and the manifests of the files, the latter at the paths where the service would publish
-// them.
+// serveAsset serves the files of the page and the manifests of the files, the latter at the paths where the service
+// would publish them.
 func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
 	if file, ok := s.assets[r.URL.Path]; ok {
 		body := file.body

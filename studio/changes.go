@@ -10,8 +10,8 @@ import (
 	"signpost/diff"
 )
 
-// compare returns the changes since a text of the source, for the same deployment and with the verdicts of signpost diff.
-// Flipping a switch is not a change of the definition.
+// compare returns the changes since a text of the source, for the same deployment and with the verdicts of signpost
+// diff. Flipping a switch is not a change of the definition.
 func (src *source) compare(base *text) ([]diff.Change, error) {
 	if base == nil || src.good == nil {
 		return nil, nil

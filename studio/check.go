@@ -47,8 +47,8 @@ type checking struct {
 	} `json:"schema"` // a JSON Schema to validate feeds against
 }
 
-// check runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available, the progress
-// between them, and how it ended.
+// check runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available, the
+// progress between them, and how it ended.
 func (s *Studio) check(c call, in checking) (any, error) {
 	address, opts, err := s.checkOptions(c, in)
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *Studio) check(c call, in checking) (any, error) {
 	}, nil
 }
 
-// checkOptions returns the address to check, and how. A registered address is checked in place; the manifest of a file is
-// checked as signpost serve would send it, and its feeds wherever the page sends requests.
+// checkOptions returns the address to check, and how. A registered address is checked in place; the manifest of a file
+// is checked as signpost serve would send it, and its feeds wherever the page sends requests.
 func (s *Studio) checkOptions(c call, in checking) (address string, opts client.CheckOptions, err error) {
 	src := c.src
 	v := src.version(in.Version)

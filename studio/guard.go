@@ -28,8 +28,8 @@ func ownOrigins(listen netip.AddrPort) map[string]bool {
 
 // guard rejects every request that does not come from the user. Another site can make the browser send requests here:
 // with a form or script, which Origin and Sec-Fetch-Site reveal, or with a domain name that resolves to loopback (DNS
-// rebinding), which Host reveals. Another user of this machine can send any request, but does not have the token. The page
-// itself opens from a link anywhere: it has nothing in it before its cookie was seen.
+// rebinding), which Host reveals. Another user of this machine can send any request, but does not have the token. The
+// page itself opens from a link anywhere: it has nothing in it before its cookie was seen.
 func (s *Studio) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

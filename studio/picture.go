@@ -31,8 +31,8 @@ const (
 	maxPictureRedirects = 3
 )
 
-// special are the address blocks of the IANA registries that are not on the internet, or lead to other addresses: shared and
-// private networks, documentation, benchmarks, NAT64, 6to4, and what is reserved.
+// special are the address blocks of the IANA registries that are not on the internet, or lead to other addresses:
+// shared and private networks, documentation, benchmarks, NAT64, 6to4, and what is reserved.
 var special = prefixes("0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 " +
 	"192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 " +
 	"2001::/23 2001:db8::/32 2002::/16 3fff::/20")
@@ -56,8 +56,8 @@ func isPublic(addr netip.Addr) bool {
 	return addr.IsValid() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// mayLoad reports whether a picture of a feed may be loaded from a host at an address: a feed must not make this machine call
-// other machines of its network, or other services on it. The feed's own host was called already.
+// mayLoad reports whether a picture of a feed may be loaded from a host at an address: a feed must not make this
+// machine call other machines of its network, or other services on it. The feed's own host was called already.
 func mayLoad(feedHost, pictureHost string, at netip.Addr) bool {
 	if strings.Contains(pictureHost, ":") {
 		pictureHost = "[" + pictureHost + "]" // as in a URL

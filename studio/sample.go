@@ -27,7 +27,8 @@ const (
 	// sampleTitles is how many different titles there are.
 	sampleTitles = 144
 
-	// samplePicturePath is the apparent path of the pictures of sample feeds, on the host of the feed. The page paints them.
+	// samplePicturePath is the apparent path of the pictures of sample feeds, on the host of the feed. The page paints
+	// them.
 	samplePicturePath = "/sample-pictures/"
 )
 

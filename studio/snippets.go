@@ -15,8 +15,8 @@ type snippet struct {
 	Text string `json:"text"`
 }
 
-// snippetTexts have the request in the syntax of the tools that people paste it into. Browsers do not allow fetch to set
-// Host, so X-Forwarded-Host takes its place. That of PowerShell is for version 7.
+// snippetTexts have the request in the syntax of the tools that people paste it into. Browsers do not allow fetch to
+// set Host, so X-Forwarded-Host takes its place. That of PowerShell is for version 7.
 var snippetTexts = template.Must(template.New("").Funcs(template.FuncMap{
 	"sh": quoteShell, "js": quoteJS, "go": strconv.Quote, "ps": quotePowerShell,
 }).Parse(`

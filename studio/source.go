@@ -25,7 +25,8 @@ const (
 	KindAddress = "address"
 )
 
-// record is what the studio knows about a file or an address, whatever the deployment. The lock of the studio guards it.
+// record is what the studio knows about a file or an address, whatever the deployment. The lock of the studio guards
+// it.
 type record struct {
 	ID      string   `json:"id"`      // the file or the address, so that it survives a restart
 	Kind    string   `json:"kind"`    // one of the kinds above
@@ -135,8 +136,8 @@ type File struct {
 	Err error
 }
 
-// SetFiles replaces the definitions. If one has errors, the page shows what can be read of it, or else its last good text.
-// A file whose text is as before does not change.
+// SetFiles replaces the definitions. If one has errors, the page shows what can be read of it, or else its last good
+// text. A file whose text is as before does not change.
 func (s *Studio) SetFiles(files ...File) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -287,8 +288,8 @@ func (t *text) unusable() error {
 	return err
 }
 
-// service returns a text with the features of the deployment, as far as it can be read: it may have errors, which a later
-// one repaired. {{host}} is unresolved.
+// service returns a text with the features of the deployment, as far as it can be read: it may have errors, which a
+// later one repaired. {{host}} is unresolved.
 func (src *source) service(t *text) *sources.Service {
 	s := &sources.Service{Name: src.ID, File: t.file, Served: t.file.Served(), Address: src.address}
 	s.Load(src.enabled)

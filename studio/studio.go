@@ -29,16 +29,16 @@ type Options struct {
 	// Listen is the address that the handler is reached at. Requests for another host are rejected.
 	Listen netip.AddrPort
 
-	// Token is what a browser must have to use the page: it is in the address that the user opens, and in a cookie from then
-	// on. Empty lets every program on this machine in.
+	// Token is what a browser must have to use the page: it is in the address that the user opens, and in a cookie from
+	// then on. Empty lets every program on this machine in.
 	Token string
 
-	// Once is a token that lets one browser in and is then worth nothing. A browser that is opened with an address has it on
-	// its command line, which other users can read. Empty means none.
+	// Once is a token that lets one browser in and is then worth nothing. A browser that is opened with an address has it
+	// on its command line, which other users can read. Empty means none.
 	Once string
 
-	// Host replaces {{host}} in the manifests of files unless a tab asks for another. Empty means the first exact host that the
-	// file declares, else DefaultHost.
+	// Host replaces {{host}} in the manifests of files unless a tab asks for another. Empty means the first exact host
+	// that the file declares, else DefaultHost.
 	Host string
 
 	// Features, if not nil, are enabled instead of those that a file enables, unless a tab asks for others. Unknown names
@@ -145,7 +145,8 @@ func (s *Studio) routes() http.Handler {
 	return mux
 }
 
-// bump starts a new revision of the state, after records have changed, and wakes up all waiters. The caller holds the lock.
+// bump starts a new revision of the state, after records have changed, and wakes up all waiters. The caller holds the
+// lock.
 func (s *Studio) bump() {
 	s.lint()
 	s.rev++

@@ -49,8 +49,8 @@ func usedElsewhere(cmd *cobra.Command, flag, value string) bool {
 // notFromEnvironment marks a flag whose variable would have a name that means something else to others.
 const notFromEnvironment = "signpost-not-from-environment"
 
-// flagsAlone makes flags of a command that the environment does not set: what a single call selects, under names such as
-// SIGNPOST_TAG that CI uses for other purposes.
+// flagsAlone makes flags of a command that the environment does not set: what a single call selects, under names such
+// as SIGNPOST_TAG that CI uses for other purposes.
 func flagsAlone(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		if err := cmd.Flags().SetAnnotation(name, notFromEnvironment, nil); err != nil {

@@ -19,7 +19,8 @@ func printFindings(w io.Writer, files []*definition.File, findings []signpost.Fi
 	}
 }
 
-// printBriefly writes findings about manifests of others for people, each on one line: they are seldom the reader's to fix.
+// printBriefly writes findings about manifests of others for people, each on one line: they are seldom the reader's to
+// fix.
 func printBriefly(w io.Writer, findings []signpost.Finding) {
 	for _, f := range findings {
 		printf(w, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule)

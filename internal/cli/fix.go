@@ -12,7 +12,8 @@ import (
 	"signpost/internal/workspace"
 )
 
-// fix applies fixes to the files of definitions. With dryRun it writes nothing, and prints the changes as a unified diff.
+// fix applies fixes to the files of definitions. With dryRun it writes nothing, and prints the changes as a unified
+// diff.
 func (c *CLI) fix(s *workspace.Snapshot, opts definition.Options, f lintFlags) error {
 	documents := judgedDocuments(s)
 	for _, d := range documents {

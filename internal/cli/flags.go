@@ -133,8 +133,8 @@ var otherNames = map[string]string{"port": "listen", "address": "listen", "outpu
 // constantNow says what replaces flags whose values became constants.
 const constantNow = "it is a constant, which docs/hardening.md explains"
 
-// removedFlags says what replaces flags that earlier versions had. A name that other commands still have follows that of
-// the command.
+// removedFlags says what replaces flags that earlier versions had. A name that other commands still have follows that
+// of the command.
 var removedFlags = map[string]string{
 	"acme-ca-file":        "--ca-file counts for the ACME directory, too",
 	"acme-email":          "certificate authorities do without",

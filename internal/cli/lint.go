@@ -138,8 +138,8 @@ func (c *CLI) lintProjects(args []string) (files []*definition.File, findings []
 	return files, findings, others, nil
 }
 
-// lintDefinitions judges definitions together with everything else that is registered, after fixing them if that is asked
-// for.
+// lintDefinitions judges definitions together with everything else that is registered, after fixing them if that is
+// asked for.
 func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) ([]*definition.File, []signpost.Finding, error) {
 	keys, err := readContextKeys(f.contextKeys)
 	if err != nil {

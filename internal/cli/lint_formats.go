@@ -12,8 +12,8 @@ import (
 	"signpost/definition"
 )
 
-// docsURL is the URL of the published docs directory, for links to rules: SARIF requires absolute URLs. The release sets
-// it with -ldflags "-X signpost/internal/cli.docsURL=…". The default is a reserved name, so that it never leads to
+// docsURL is the URL of the published docs directory, for links to rules: SARIF requires absolute URLs. The release
+// sets it with -ldflags "-X signpost/internal/cli.docsURL=…". The default is a reserved name, so that it never leads to
 // somebody else's pages; the help of each rule contains the whole text of docs/rules.md anyway.
 var docsURL = "https://signpost.example/docs"
 

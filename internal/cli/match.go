@@ -160,8 +160,8 @@ func (c *CLI) sayHosts(services []*source.Service, name string, isNamed bool) {
 // maxNearest is the maximum number of endpoints suggested if none matches.
 const maxNearest = 3
 
-// reportNoMatch reports that no endpoint answers for a feed, with the nearest ones on its host. Scheme, port, a trailing
-// slash and the case of letters do not count, since people get those wrong.
+// reportNoMatch reports that no endpoint answers for a feed, with the nearest ones on its host. Scheme, port, a
+// trailing slash and the case of letters do not count, since people get those wrong.
 func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
 	host := signpost.CutURL(feed).Hostname()
 	path := func(url string) string { return strings.ToLower(strings.TrimSuffix(signpost.CutURL(url).Path(), "/")) }
@@ -192,7 +192,8 @@ func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
 	}
 }
 
-// registeredTogether reads and loads the sources, or else the definitions of the project, and what is registered besides.
+// registeredTogether reads and loads the sources, or else the definitions of the project, and what is registered
+// besides.
 func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchFlags) (services, besides []*source.Service, err error) {
 	if err := c.openProject(); err != nil {
 		return nil, nil, err

@@ -13,8 +13,9 @@ import (
 	"signpost/internal/source"
 )
 
-// maxFile is the maximum size in bytes of the files that flags name, unless a package that parses one has its own limit.
-// A baseline of 100,000 findings has that size, all public authorities and large published schemas have a fraction of it.
+// maxFile is the maximum size in bytes of the files that flags name, unless a package that parses one has its own
+// limit. A baseline of 100,000 findings has that size, all public authorities and large published schemas have a
+// fraction of it.
 const maxFile = 32 << 20
 
 // addNetworkFlags adds the flags of every command that reads sources or makes requests.

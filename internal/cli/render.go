@@ -155,7 +155,8 @@ func (c *CLI) render(ctx context.Context, path string, hosts []string, f renderF
 	return err
 }
 
-// compile reads definitions and returns them with their templates, by version. If any has errors, it prints all findings.
+// compile reads definitions and returns them with their templates, by version. If any has errors, it prints all
+// findings.
 func (c *CLI) compile(
 	ctx context.Context, args []string, f renderFlags,
 ) (files []*definition.File, all []map[string]*signpost.Template, err error) {

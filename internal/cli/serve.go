@@ -160,8 +160,8 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	return d.Run(ctx, reload)
 }
 
-// unblock makes everything that is printed from now on wait for nobody: a reader that does not read holds up neither the
-// start nor a signal. It returns the writer of standard error.
+// unblock makes everything that is printed from now on wait for nobody: a reader that does not read holds up neither
+// the start nor a signal. It returns the writer of standard error.
 func (c *CLI) unblock() *daemon.LogWriter {
 	stdout, stderr := c.Stdout.(*stream), c.Stderr.(*stream)
 	results, others := daemon.NewLogWriter(stdout.Writer.(*results).Writer), daemon.NewLogWriter(stderr.Writer)
@@ -173,8 +173,8 @@ func (c *CLI) unblock() *daemon.LogWriter {
 	return others
 }
 
-// loadFirst loads the definitions for the first time. Findings go to standard error. A definition with errors does not keep
-// others from being served; only if every source was read and nothing can be served, that is the end.
+// loadFirst loads the definitions for the first time. Findings go to standard error. A definition with errors does not
+// keep others from being served; only if every source was read and nothing can be served, that is the end.
 func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log *slog.Logger) error {
 	loaded := d.Load(ctx)
 	files := loaded.Snapshot.Definitions(workspace.Judged)

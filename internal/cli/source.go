@@ -30,8 +30,8 @@ func (c *CLI) readAlone(ctx context.Context, reader *source.Reader, args ...stri
 }
 
 // readTogether reads what a command is about, the sources or else the definitions of the project, and whatever else is
-// registered in the studio: the other definitions of the project, as far as they can be read, and what --registered and the
-// project name.
+// registered in the studio: the other definitions of the project, as far as they can be read, and what --registered and
+// the project name.
 func (c *CLI) readTogether(
 	ctx context.Context, reader *source.Reader, opts workspace.Options, sources, registered []string,
 ) (s *workspace.Snapshot, besides []*source.Service, err error) {
@@ -102,8 +102,8 @@ func (c *CLI) besides(s *workspace.Snapshot, about ...string) ([]*source.Service
 	return services, nil
 }
 
-// checkRegistered prints what is wrong in a service that is registered besides. Errors in it are an error here, because such
-// a service cannot take part.
+// checkRegistered prints what is wrong in a service that is registered besides. Errors in it are an error here, because
+// such a service cannot take part.
 func (c *CLI) checkRegistered(s *source.Service) error {
 	if n := len(c.reportErrors(s)); n > 0 {
 		return fmt.Errorf("--registered: %s has %s", s.Name, spell.Count(n, "error"))
@@ -111,8 +111,8 @@ func (c *CLI) checkRegistered(s *source.Service) error {
 	return nil
 }
 
-// loadServices fills in the versions of services with the features that a flag enables; nil means those that each definition
-// enables itself.
+// loadServices fills in the versions of services with the features that a flag enables; nil means those that each
+// definition enables itself.
 func loadServices(flag string, services []*source.Service, features []string) error {
 	if features != nil && len(services) > 0 {
 		if !slices.ContainsFunc(services, func(s *source.Service) bool { return !s.Served }) {

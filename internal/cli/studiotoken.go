@@ -16,8 +16,8 @@ import (
 // isStudioToken matches what studioToken writes. Anything else in the file is replaced.
 var isStudioToken = regexp.MustCompile(`^[A-Z2-7]{26}$`)
 
-// studioToken returns the token with which browsers may use the studio page. It is kept in a file that only the user can
-// read, so that open pages and bookmarks survive a restart.
+// studioToken returns the token with which browsers may use the studio page. It is kept in a file that only the user
+// can read, so that open pages and bookmarks survive a restart.
 func studioToken() (string, error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {

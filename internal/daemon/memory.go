@@ -23,13 +23,14 @@ const (
 	// most collections find nothing. Lint of 2,000 services takes about a third less time (go run ./bench growth).
 	CommandPercent = 400
 
-	// minGrowth is how much the heap of a server grows at least between two collections. A small service has a live heap of
-	// 3 MB; with Go's default it is collected after every 4 MB, which takes a tenth of a request (go run ./bench compare).
+	// minGrowth is how much the heap of a server grows at least between two collections. A small service has a live heap
+	// of 3 MB; with Go's default it is collected after every 4 MB, which takes a tenth of a request (go run ./bench
+	// compare).
 	minGrowth = 16 << 20
 )
 
-// PaceCollector sets Go's GC percentage, which also applies while the memory limit is not reached. GOGC in the environment
-// takes precedence.
+// PaceCollector sets Go's GC percentage, which also applies while the memory limit is not reached. GOGC in the
+// environment takes precedence.
 func PaceCollector(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)

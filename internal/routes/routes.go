@@ -47,9 +47,9 @@ func VersionIn(u signpost.URL) string {
 	return ""
 }
 
-// OtherVersion returns the path segment of an endpoint's URL that names a different version of the service, of those that
-// are keys of declared, or "". A manifest may list only the URLs of its own version. A URL without {{host}} belongs to a
-// third party, whose versions are its own business.
+// OtherVersion returns the path segment of an endpoint's URL that names a different version of the service, of those
+// that are keys of declared, or "". A manifest may list only the URLs of its own version. A URL without {{host}}
+// belongs to a third party, whose versions are its own business.
 func OtherVersion[T any](u signpost.URL, version string, declared map[string]T) string {
 	if !u.HasHostPlaceholder() {
 		return ""

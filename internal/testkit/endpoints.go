@@ -7,9 +7,9 @@ import (
 	"signpost"
 )
 
-// Endpoints reads endpoints that are separated by commas. Each is a path, or = and a URL. Before it stands what is unusual:
-// post, form or feed for the method and the type, and the name in quotes. After it stand its context keys: ! is
-// required, body. is sent in the body, and = precedes the name that a key is sent under.
+// Endpoints reads endpoints that are separated by commas. Each is a path, or = and a URL. Before it stands what is
+// unusual: post, form or feed for the method and the type, and the name in quotes. After it stand its context keys: !
+// is required, body. is sent in the body, and = precedes the name that a key is sent under.
 func Endpoints(text string) []signpost.Endpoint {
 	var all []signpost.Endpoint
 	for endpoint := range strings.SplitSeq(text, ",") {

@@ -14,10 +14,12 @@ import (
 	"time"
 )
 
-// Ports for FreeAddress: below those that the kernel gives to connections, which would take one before a program listens.
+// Ports for FreeAddress: below those that the kernel gives to connections, which would take one before a program
+// listens.
 const firstPort, ports = 12000, 20000
 
-// lastPort counts the ports that were given out. It begins elsewhere in each process, since packages are tested side by side.
+// lastPort counts the ports that were given out. It begins elsewhere in each process, since packages are tested side by
+// side.
 var lastPort atomic.Int64
 
 func init() { lastPort.Store(rand.Int64N(ports)) }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Environment variables by which make test tells tests where things are. They do not begin with SIGNPOST_: Signpost warns
-// about such variables that belong to none of its flags.
+// Environment variables by which make test tells tests where things are. They do not begin with SIGNPOST_: Signpost
+// warns about such variables that belong to none of its flags.
 const (
 	programsVariable  = "TESTKIT_PROGRAMS"   // the directory of the programs that make built
 	notTestedVariable = "TESTKIT_NOT_TESTED" // the file that collects what could not be tested

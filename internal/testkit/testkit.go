@@ -18,8 +18,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// Patience bounds every wait. A wait ends when the thing happens; the bound only keeps a run that is broken from hanging,
-// so it is far beyond what a busy machine needs.
+// Patience bounds every wait. A wait ends when the thing happens; the bound only keeps a run that is broken from
+// hanging, so it is far beyond what a busy machine needs.
 const Patience = 5 * time.Minute
 
 // Eventually waits until happened returns true. What names the event in the failure.
@@ -91,9 +91,9 @@ func Golden[T ~string | ~[]byte](t testing.TB, path string, got T) {
 	}
 }
 
-// Cases compares a golden file of inputs with their answers, or rewrites the answers with -update. An input is a line, which
-// may be in Go's quotes; the lines below it that begin with a tab are its answer. Blank lines and lines that begin with #
-// stay as they are.
+// Cases compares a golden file of inputs with their answers, or rewrites the answers with -update. An input is a line,
+// which may be in Go's quotes; the lines below it that begin with a tab are its answer. Blank lines and lines that
+// begin with # stay as they are.
 func Cases(t testing.TB, path string, answer func(input string) string) {
 	t.Helper()
 	var out strings.Builder
@@ -143,8 +143,8 @@ func inputOn(line string) (input string, ok bool) {
 // Variant is a text with one change.
 type Variant struct{ Name, Text string }
 
-// Variants reads an archive of a text and named changes to it. In a change, the lines that begin with - are replaced, where
-// they first occur, by those that begin with +.
+// Variants reads an archive of a text and named changes to it. In a change, the lines that begin with - are replaced,
+// where they first occur, by those that begin with +.
 func Variants(t testing.TB, path string) []Variant {
 	t.Helper()
 	archive := Must(txtar.ParseFile(path))(t)

@@ -39,8 +39,8 @@ var isPlaceholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
 const standIn = "https://own.invalid"
 
 // NewCounter returns a counter for services that are registered together. Others are registered besides: what they
-// answer for is not counted by endpoint. Of changes that add a required key, requests that lack it are to be counted, so
-// that the services count as having the key already.
+// answer for is not counted by endpoint. Of changes that add a required key, requests that lack it are to be counted,
+// so that the services count as having the key already.
 func NewCounter(services []signpost.Service, others []signpost.Version, changes ...diff.Change) *Counter {
 	c := &Counter{services: services, changes: changes, words: make(map[string]bool)}
 	var all, own []signpost.Version
@@ -303,8 +303,8 @@ func (w *worker) locate(r request) int {
 	return number
 }
 
-// isValue reports whether only a placeholder can match a segment of a feed's path, so that every other such segment gives
-// the same endpoint.
+// isValue reports whether only a placeholder can match a segment of a feed's path, so that every other such segment
+// gives the same endpoint.
 func (c *Counter) isValue(segment []byte) bool {
 	return len(segment) > 1 && !c.mixed && !c.begins[segment[0]][segment[1]]
 }

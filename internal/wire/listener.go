@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// firstRequest is how long a client may take to complete a request that has begun to arrive. Those that never do cannot
-	// take all places for longer than that.
+	// firstRequest is how long a client may take to complete a request that has begun to arrive. Those that never do
+	// cannot take all places for longer than that.
 	firstRequest = 200 * time.Millisecond
 
 	// stalled is how long a request in progress may go without a read or write. Clients that do not read, or leave an
@@ -21,8 +21,8 @@ const (
 )
 
 // Listener accepts a limited number of concurrent connections. At the limit, a new connection replaces the oldest one
-// that has never sent a byte, and otherwise the one that has been idle or stalled longest; one whose request has arrived
-// is neither. If there is none, it waits, and further connections wait in the kernel's accept queue.
+// that has never sent a byte, and otherwise the one that has been idle or stalled longest; one whose request has
+// arrived is neither. If there is none, it waits, and further connections wait in the kernel's accept queue.
 type Listener struct {
 	net.Listener
 	max     int // 0 means unlimited
@@ -99,8 +99,8 @@ func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 	return ripest, time.Duration(ripest.ripe.Load() - l.now())
 }
 
-// spares puts off closing a connection whose next request has arrived, and is only waiting for a processor to read it. It
-// reports whether it did.
+// spares puts off closing a connection whose next request has arrived, and is only waiting for a processor to read it.
+// It reports whether it did.
 func (l *Listener) spares(c *Conn) bool {
 	if c.active.Load() || !c.arrived() {
 		return false

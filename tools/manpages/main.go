@@ -1,5 +1,5 @@
-// Command manpages writes the man pages of Signpost's commands, and its completion scripts, into a directory. The release
-// build runs it:
+// Command manpages writes the man pages of Signpost's commands, and its completion scripts, into a directory. The
+// release build runs it:
 //
 //	go -C tools/manpages run . v1.0.0 2026-01-31 /tmp/man
 package main

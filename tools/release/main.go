@@ -1,6 +1,6 @@
 // Command release builds a release of Signpost: binaries in archives, packages for Debian, Fedora and npm, a container
-// image as an OCI layout, checksums and an SBOM. It needs nothing but Go, and the same source, version and toolchain give the
-// same bytes.
+// image as an OCI layout, checksums and an SBOM. It needs nothing but Go, and the same source, version and toolchain
+// give the same bytes.
 //
 //	go run . -version v1.0.0 -maintainer "Name <address>" -homepage URL -out ../../bin/release/v1.0.0
 package main

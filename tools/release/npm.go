@@ -9,8 +9,8 @@ import (
 	"regexp"
 )
 
-// defaultNPMName is in a scope that nobody can have. npm looks for the packages of other platforms in its registry, so a
-// name that anybody could register there would be unsafe.
+// defaultNPMName is in a scope that nobody can have. npm looks for the packages of other platforms in its registry, so
+// a name that anybody could register there would be unsafe.
 const defaultNPMName = "@signpost.example/signpost"
 
 // npmName is the format of a package name, with or without a scope.
