@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"signpost"
+	"signpost/internal/routes"
 	"signpost/internal/spell"
 )
 
@@ -42,6 +43,7 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	charset, isUTF8 := strings.ToLower(params["charset"]), utf8.Valid(answer.Body)
 	tree, _ := decodeJSON(answer.Body)
 	object, isObject := tree.(map[string]any)
+	_, _, isManifestPath := routes.Parse(p.req.URL.Path)
 	switch {
 	case answer.Truncated:
 		add(Warned, "send it in pages", "the feed is larger than %d MiB, so it is not checked", maxFeed>>20)
@@ -53,6 +55,9 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	case !isObject:
 		add(Failed, `send a JSON object, such as {"entry": []}`,
 			"the body is JSON, but %s, not an object", jsonKind(bytes.TrimSpace(answer.Body)))
+	case !isManifestPath && bytes.Equal(answer.Body, c.answer.Body):
+		add(Failed, "make the proxy send only paths that end in /endpoints-manifest to what publishes the manifest",
+			"the body is the manifest, not a feed")
 	case isError(object):
 		add(Failed, "send errors with a status of 400 or above: apps take this for a feed",
 			"the body is an error message, not a feed")
