@@ -77,8 +77,10 @@ func (s *server) folderOf(doc *document) *folder {
 	args := workspace.Arguments{Judged: []string{dir}}
 	if found {
 		project := workspace.ParseProject(path, text)
-		if len(project.Findings()) > 0 {
-			project = workspace.Project{Path: path} // its own findings say what is wrong
+		if findings := project.Findings(); len(findings) > 0 {
+			first := findings[0]
+			s.logMessage(fmt.Sprintf("Signpost judges documents without %s: line %d: %s", path, first.Line, first.Message))
+			project = workspace.Project{Path: path}
 		}
 		f.project = project
 		local, left := cutAddresses(project.Registered)

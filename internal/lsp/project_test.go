@@ -78,6 +78,12 @@ func TestProject(t *testing.T) {
 	if got := e.found(project, 1); !strings.Contains(got, "unknown-field") {
 		t.Errorf("the project file: %s", got)
 	}
+	testkit.Write(t, project, "definition: [services]\n")
+	e.notify("workspace/didChangeWatchedFiles", struct{}{})
+	e.found(a, 1)
+	if !strings.Contains(e.out.String(), "judges documents without "+project+": line 1: unknown field \\\"definition\\\"") {
+		t.Errorf("the editor is not told that the project is left out: %s", e.out.String())
+	}
 	text, in := placeIn(project, "def¦")
 	e.open(project, text)
 	var list completionList
