@@ -157,10 +157,12 @@ func (m *meeting) step(child *node) bool {
 }
 
 // Limits of the work on two URLs, far beyond those that people write: with one placeholder in each segment, there are
-// at most a few words that match two of them, and one word for nearly all.
+// at most a few words that match two of them, and one word for nearly all. Two segments have as many pairs of rests as
+// the product of their lengths at most, and far fewer unless they repeat themselves.
 const (
 	maxWords   = 64
 	maxChoices = 256
+	maxRests   = 10_000
 )
 
 // choose visits every choice of one word for each segment. It returns false if visit did.
@@ -207,9 +209,11 @@ type unifier map[[2]string][]string
 
 func (u unifier) words(a, b string) []string {
 	rests := [2]string{a, b}
-	if known, found := u[rests]; found {
+	known, found := u[rests]
+	if found || len(u) > maxRests {
 		return known
 	}
+	u[rests] = nil // counts
 	var words []string
 	next := func(char, a, b string) {
 		for _, word := range u.words(a, b) {
