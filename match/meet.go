@@ -196,7 +196,7 @@ func common(a, b segment) []string {
 	}
 	longer := anyValue + string(more)
 	u := unifier{}
-	words := u.words(strings.Join(a, longer), strings.Join(b, longer))
+	words := u.words(strings.Join(a, longer), strings.Join(b, longer), 0)
 	slices.SortStableFunc(words, func(a, b string) int { return len(a) - len(b) })
 	return words
 }
@@ -204,11 +204,13 @@ func common(a, b segment) []string {
 // more stands for any number of further characters of a value.
 const more = '\x02'
 
-// unifier has the words that match the rests of two segments. In both, anyValue is one character of a value.
-type unifier map[[2]string][]string
+// unifier has the words that match the rests of two segments, by the lengths of the rests. In both, anyValue is one
+// character of a value.
+type unifier map[[3]int][]string
 
-func (u unifier) words(a, b string) []string {
-	rests := [2]string{a, b}
+// words returns the words that match both rests. swapped is 1 if a is that of the second segment.
+func (u unifier) words(a, b string, swapped int) []string {
+	rests := [3]int{len(a), len(b), swapped}
 	known, found := u[rests]
 	if found || len(u) > maxRests {
 		return known
@@ -216,7 +218,7 @@ func (u unifier) words(a, b string) []string {
 	u[rests] = nil // counts
 	var words []string
 	next := func(char, a, b string) {
-		for _, word := range u.words(a, b) {
+		for _, word := range u.words(a, b, swapped) {
 			if word = char + word; len(words) < maxWords && !slices.Contains(words, word) {
 				words = append(words, word)
 			}
@@ -235,7 +237,7 @@ func (u unifier) words(a, b string) []string {
 			next(b[:1], a, b[1:])
 		}
 	case b != "" && b[0] == more:
-		return u.words(b, a)
+		return u.words(b, a, 1-swapped)
 	case a == "" || b == "":
 	case a[:1] == anyValue:
 		next(b[:1], a[1:], b[1:])
