@@ -18,7 +18,7 @@ const (
 	lookShare = 1000
 
 	// maxLookInterval is how long a check waits at most, however long it takes.
-	maxLookInterval = 10 * time.Second
+	maxLookInterval = 15 * time.Second
 )
 
 // Watcher calls a function when files may have changed.
