@@ -42,16 +42,13 @@ type linkProblem struct {
 var (
 	noEndpoint = &linkProblem{Failed, "no endpoint answers for %s: apps send no context keys",
 		"declare an endpoint whose URL is a prefix of it, or correct the link"}
-	otherHost = &linkProblem{Warned,
-		"apps send no context keys to %s: it has the path of an endpoint, but another host", hostOfLinks}
 	localLink = &linkProblem{Warned,
-		"no device elsewhere can call %s: the host is a single machine or in a private network", hostOfLinks}
+		"no device elsewhere can call %s: the host is a single machine or in a private network",
+		"make the service write links with the host that it is called by, " +
+			"and the proxy in front of it pass the Host header on"}
 	relativeLink = &linkProblem{Warned, "apps cannot call %s: the URL is relative",
 		"write the whole URL, with scheme and host"}
 )
-
-const hostOfLinks = "make the service write links with the host that it is called by, " +
-	"and the proxy in front of it pass the Host header on"
 
 // isLink reports whether text is an http(s) URL and nothing else, or looks like the path of one. The field id is for
 // identifiers, which may as well.
@@ -80,10 +77,7 @@ func (c *checker) addLink(p *probe, text string, at place) {
 	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.isRelative(u)):
 		l.problem = relativeLink
 	case err != nil || !c.hosts[name]:
-		if u.Host == "" || isPrivate(c.address.Host) || !c.isMisplaced(u) {
-			return
-		}
-		l.problem = otherHost
+		return
 	case !answered:
 		l.problem = noEndpoint
 	case own && e.Method == signpost.MethodGet && !strings.Contains(text, "{{"):
@@ -102,24 +96,12 @@ func isPrivate(authority string) bool {
 	return err == nil && (host.IsLocal(name) || !strings.ContainsAny(name, ".:") || strings.HasSuffix(name, ".internal"))
 }
 
-// onOwnHost returns the path of the endpoint that would answer for a link on the service's own host, or "".
-func (c *checker) onOwnHost(u *url.URL) string {
-	match, _ := c.index.Match(c.origin + u.EscapedPath())
-	return strings.Trim(signpost.CutURL(match.Endpoint).Path(), "/")
-}
-
-// isRelative reports whether a link without a host is meant to be one on the service's own host.
+// isRelative reports whether a link without a host is meant to be one on the service's own host, where an endpoint would
+// answer for it.
 func (c *checker) isRelative(u *url.URL) bool {
-	path := c.onOwnHost(u)
-	return path != "" && !strings.HasPrefix(path, "{{")
-}
-
-// isMisplaced reports whether a link on another host seems to be meant for the service's own: an endpoint has all
-// segments of its path, and at least two of them literally.
-func (c *checker) isMisplaced(u *url.URL) bool {
-	path, asked := c.onOwnHost(u), strings.Trim(u.EscapedPath(), "/")
-	literal, _, _ := strings.Cut(path, "/{{")
-	return strings.Contains(literal, "/") && strings.Count(path, "/") == strings.Count(asked, "/")
+	match, answered := c.index.Match(c.origin + u.EscapedPath())
+	path := strings.TrimPrefix(signpost.CutURL(match.Endpoint).Path(), "/")
+	return answered && path != "" && !strings.HasPrefix(path, "{{")
 }
 
 // fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no
@@ -207,8 +189,6 @@ func (c *checker) addBadLinks(links []*link) {
 	r.Endpoint = first.from.endpoint.URL
 	near := c.nearEndpoint(first.url)
 	switch {
-	case first.problem == otherHost:
-		r.Cause = causeNoEndpoint
 	case first.problem != noEndpoint:
 	case near == "":
 		r.Cause = causeNoEndpoint

@@ -18,7 +18,7 @@ type keeper struct {
 	name    string
 	doc     *tree.Document
 	bad     map[*tree.Node]string // values that cannot be written, with the reason
-	inside  string                // the endpoint that is being read, as the beginning of what is said about it
+	inside  string                // the endpoint that is being read, as the beginning of notes about it
 	leftOut []string
 }
 
