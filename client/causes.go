@@ -162,10 +162,15 @@ func (o *outcome) manifestHint() string {
 	case http.StatusTooManyRequests:
 		return limitHint
 	}
-	if o.status >= 500 {
+	return statusHint(o.status, "respond to every GET request with the manifest")
+}
+
+// statusHint returns the hint about a status, unless it says that the service fails.
+func statusHint(status int, hint string) string {
+	if status >= 500 {
 		return "check that the service runs, and that the proxy in front of it reaches it; look at its log"
 	}
-	return "respond to every GET request with the manifest"
+	return hint
 }
 
 const routeHint = "make the proxy send paths that end in /endpoints-manifest to Signpost"

@@ -84,7 +84,7 @@ func (c *checker) checkRedirect(context.Context) {
 	c.blocked = "the address redirects"
 }
 
-func (c *checker) checkStatus(context.Context) {
+func (c *checker) checkStatus(ctx context.Context) {
 	if c.answer.Status == http.StatusOK {
 		c.add(Passed, "", "200 OK")
 		return
@@ -94,6 +94,10 @@ func (c *checker) checkStatus(context.Context) {
 	if c.forwardsManifest() && o.signpost == nil && o.status == http.StatusNotFound {
 		p.Hint = fmt.Sprintf("%s has no manifest at this path; if another server publishes it, "+
 			"give the address with the port of that server: it is then fetched from there", c.opts.SendTo.Host)
+	}
+	if fresh := c.uncached(ctx); fresh.Status == http.StatusOK {
+		p.Cause, p.Hint = "", "a cache in front of the service has an older response: a request that no cache knows gets 200 OK. "+
+			"Purge it, and let it store no errors (nginx: no proxy_cache_valid for them)"
 	}
 	c.addProblem("", p)
 	c.blocked = "the response is not a manifest"
@@ -135,13 +139,22 @@ func (c *checker) checkJSON(ctx context.Context) {
 	c.compareEncodings(ctx)
 	switch {
 	case declared == "":
-		c.add(Warned, sendJSON, "the response has no Content-Type: clients have to guess that it is JSON")
+		c.add(Warned, c.remedy("Content-Type", sendJSON), "the response has no Content-Type: clients have to guess that it is JSON")
 	case !isJSON(declared):
-		c.add(Failed, sendJSON, "the response is JSON, but its Content-Type is %q: "+
+		c.add(Failed, c.remedy("Content-Type", sendJSON), "the response is JSON, but its Content-Type is %q: "+
 			"clients that rely on it reject the manifest", declared)
 	case len(c.results) == before:
 		c.add(Passed, "", "%s, %d bytes", declared, len(c.answer.Body))
 	}
+}
+
+// remedy returns what to do about a missing header: the hint, which is for the service, or something about a proxy if
+// Signpost itself published the manifest, because then the service does what the hint says.
+func (c *checker) remedy(header, hint string) string {
+	if c.answer.Header.Get("Signpost-Revision") == "" {
+		return hint
+	}
+	return "Signpost published this manifest, so a proxy in front of it removes or replaces the header: make it pass on " + header
 }
 
 // notJSON says why a body is not JSON, and what to do about it, unless it is a web page: then the hint is empty.
@@ -183,10 +196,12 @@ func (c *checker) checkManifest(context.Context) {
 		findings = slices.Concat(m.Validate(), warnings.Published(m, signpost.FetchedFrom(own)), overlaps)
 	}
 	for _, f := range findings {
-		if err == nil {
-			f = foreign.Finding(f)
+		switch {
+		case err != nil:
+			c.addFinding(f)
+		case !isSent(f, m):
+			c.addFinding(foreign.Finding(f))
 		}
-		c.addFinding(f)
 	}
 	if err != nil {
 		if len(c.results) == before {
@@ -203,6 +218,18 @@ func (c *checker) checkManifest(context.Context) {
 	case len(c.results) == before:
 		c.add(Passed, "", "%s, no findings", spell.Count(len(m.Endpoints), "endpoint"))
 	}
+}
+
+// isSent reports whether a finding is about the type of a context item that the specification does not know, and apps do.
+// The probes send such items.
+func isSent(f signpost.Finding, m signpost.Manifest) bool {
+	if f.Rule != signpost.RuleContextType || len(f.Path) < 3 {
+		return false
+	}
+	i, _ := f.Path[2].(signpost.Item)
+	of := func(e signpost.Endpoint) bool { return e.URL == f.Path.Endpoint() }
+	at := slices.IndexFunc(m.Endpoints, of)
+	return at >= 0 && int(i) < len(m.Endpoints[at].ContextObj) && m.Endpoints[at].ContextObj[i].Place() != ""
 }
 
 // isSomethingElse reports whether a JSON document is an object that is not even meant as a manifest.
@@ -295,11 +322,7 @@ func (c *checker) checkHost(ctx context.Context) {
 // isCached reports whether a cache answered with the manifest of another host: a request that no cache knows gets URLs
 // on this one.
 func (c *checker) isCached(ctx context.Context) bool {
-	answer, err := c.get(ctx, c.fresh(), "", "")
-	if err != nil {
-		return false
-	}
-	m, err := ReadManifest(answer.Body)
+	m, err := ReadManifest(c.uncached(ctx).Body)
 	isOurs := func(e signpost.Endpoint) bool { return c.ownHosts.Owns(signpost.CutURL(e.URL)) }
 	return err == nil && slices.ContainsFunc(m.Endpoints, isOurs)
 }
@@ -314,7 +337,7 @@ func (c *checker) portNote() string {
 }
 
 // hostHint is the hint for a manifest with the wrong host: there is almost always a proxy in front of the service.
-const hostHint = "the service does not see the host that it is called by: " +
+const hostHint = "the service does not see the host that it is called by, or is configured to write another one: " +
 	"a proxy in front of it must pass the Host header on"
 
 const doubledHint = "make sure that the header is set by either the proxy or the service, not both"
@@ -335,10 +358,11 @@ func (c *checker) checkCORS(ctx context.Context) {
 	reflected, vary := allowed == studioOrigin, listed(answer.Header, "Vary")
 	switch {
 	case answer.Status != http.StatusOK:
-		c.add(Failed, "answer requests with an Origin header like any other",
+		c.add(Failed, statusHint(answer.Status, "answer requests with an Origin header like any other"),
 			"with an Origin header, the response is %s", statusText(answer.Status))
 	case len(origins) == 0:
-		c.add(Warned, hint, "no Access-Control-Allow-Origin header: %s", onlyBrowsers)
+		c.add(Warned, c.remedy("Access-Control-Allow-Origin, which Signpost sends unless it is configured not to", hint),
+			"no Access-Control-Allow-Origin header: %s", onlyBrowsers)
 	case strings.ContainsAny(allowed, ", "):
 		c.add(Failed, doubledHint,
 			"Access-Control-Allow-Origin has more than one value, which browsers reject: %q", allowed)
@@ -359,7 +383,7 @@ func (c *checker) checkETag(ctx context.Context) {
 	const hint = "answer 304 when If-None-Match has the current ETag, as signpost serve does"
 	tag := c.answer.Header.Get("ETag")
 	if tag == "" {
-		c.add(Warned, "send an ETag, and "+hint, "no ETag header: the manifest is sent in full each time")
+		c.add(Warned, c.remedy("ETag", "send an ETag, and "+hint), "no ETag header: the manifest is sent in full each time")
 		return
 	}
 	answer, err := c.get(ctx, c.address, "If-None-Match", tag)
@@ -374,7 +398,7 @@ func (c *checker) checkETag(ctx context.Context) {
 		c.add(Failed, "compare If-None-Match with the ETag: otherwise a studio never sees a change",
 			"If-None-Match with another ETag gets 304")
 	case answer.Status != http.StatusOK:
-		c.add(Failed, hint, "with If-None-Match, the response is %s", statusText(answer.Status))
+		c.add(Failed, statusHint(answer.Status, hint), "with If-None-Match, the response is %s", statusText(answer.Status))
 	case honoured:
 		c.add(Passed, "", "If-None-Match with the current ETag gets 304")
 	case answer.Header.Get("ETag") != tag:
@@ -382,7 +406,8 @@ func (c *checker) checkETag(ctx context.Context) {
 			"so that it is the same on every replica and changes only with the manifest",
 			"the ETag was %s and is %s now", tag, cmp.Or(answer.Header.Get("ETag"), "missing"))
 	default:
-		c.add(Warned, hint, "If-None-Match with the current ETag gets 200 OK and the manifest in full")
+		c.add(Warned, c.remedy("If-None-Match", hint)+"; nginx drops If-None-Match where proxy_cache is on",
+			"If-None-Match with the current ETag gets 200 OK and the manifest in full")
 	}
 }
 

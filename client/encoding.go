@@ -27,9 +27,10 @@ func decode(header http.Header, body []byte, limit int) (decoded []byte, compres
 	const together = "make it pass on header and body as they are, or compress by itself"
 	isNone := func(coding string) bool { return coding == "" || coding == "identity" }
 	codings := slices.DeleteFunc(listed(header, "Content-Encoding"), isNone)
-	zipped := bytes.HasPrefix(body, []byte("\x1f\x8b"))
+	isZipped := func(b []byte) bool { return bytes.HasPrefix(b, []byte("\x1f\x8b")) }
+	declaredJSON := isJSON(mediaType(header.Get("Content-Type")))
 	switch {
-	case len(codings) == 0 && zipped && isJSON(mediaType(header.Get("Content-Type"))):
+	case len(codings) == 0 && isZipped(body) && declaredJSON:
 		return body, true, &encodingError{"the body is compressed with gzip, but the header Content-Encoding is missing",
 			"a proxy in front of the service dropped the header: " + together}
 	case len(codings) == 0 || len(body) == 0:
@@ -42,7 +43,7 @@ func decode(header http.Header, body []byte, limit int) (decoded []byte, compres
 	case codings[0] != "gzip" && codings[0] != "x-gzip":
 		return body, true, &encodingError{fmt.Sprintf("Content-Encoding is %q, which the request did not accept", codings[0]),
 			"compress only with an encoding that Accept-Encoding of the request names; this one named " + acceptEncoding}
-	case !zipped:
+	case !isZipped(body):
 		return body, true, &encodingError{"Content-Encoding is gzip, but the body is not compressed",
 			"a proxy in front of the service added the header, or decompressed the body: " + together}
 	}
@@ -50,8 +51,12 @@ func decode(header http.Header, body []byte, limit int) (decoded []byte, compres
 	if err == nil {
 		decoded, err = io.ReadAll(io.LimitReader(zip, int64(limit)+1))
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		err = fmt.Errorf("decompress the response: %w", err)
+	case isZipped(decoded) && declaredJSON:
+		err = &encodingError{"the body is compressed with gzip twice, and clients decompress it once",
+			"let either the service or the proxy in front of it compress, not both"}
 	}
 	return decoded, true, err
 }
@@ -71,16 +76,17 @@ func (c *checker) compareEncodings(ctx context.Context) {
 	}
 	const (
 		ignoresVary = "a cache or proxy in front of the service ignores Vary: Accept-Encoding, " +
-			"and stores one response for all clients: make it obey Vary, as nginx does without proxy_ignore_headers Vary"
+			"and stores one response for all clients: make it obey Vary, as nginx does without proxy_ignore_headers Vary; " +
+			"or the service compresses for clients that do not accept it"
 		mixes = "a cache in front of the service mixes responses, or still has an older one: " +
 			"make it obey Vary: Accept-Encoding, and the host a part of its keys " +
-			"(nginx: proxy_cache_key $scheme$host$uri); after a change, check again when it has the new one"
+			"(nginx: proxy_cache_key $scheme$host$uri); after a change, check again when it has the new one, and all replicas do"
 	)
 	switch {
 	case err != nil:
 		c.addProblem("without compression: ", Explain(err))
 	case plain.Status != http.StatusOK:
-		c.add(Failed, "answer requests that accept no compression like any other",
+		c.add(Failed, statusHint(plain.Status, "answer requests that accept no compression like any other"),
 			"without compression, the response is %s", statusText(plain.Status))
 	case plain.compressed:
 		c.add(Failed, ignoresVary, "a request that accepts no compression gets gzip")
@@ -88,6 +94,15 @@ func (c *checker) compareEncodings(ctx context.Context) {
 		c.add(Failed, mixes, "the manifest is another one with gzip than without: %d and %d bytes",
 			len(zipped.Body), len(plain.Body))
 	}
+}
+
+// uncached returns the response to a request that no cache knows. It is empty if there is none.
+func (c *checker) uncached(ctx context.Context) *Answer {
+	answer, err := c.get(ctx, c.fresh(), "", "")
+	if err != nil {
+		return new(Answer)
+	}
+	return answer
 }
 
 // fresh returns the address with a query that no cache knows. Services ignore it.

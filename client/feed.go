@@ -61,6 +61,7 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	case isError(object):
 		add(Failed, "send errors with a status of 400 or above: apps take this for a feed",
 			"the body is an error message, not a feed")
+		return // its links are not those of a feed
 	case c.opts.FeedSchema != nil:
 		const hint = "correct the feed, or the schema"
 		violations := c.opts.FeedSchema(tree)

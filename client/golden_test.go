@@ -218,12 +218,14 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, io.EOF
 	case code == "stall":
 		return nil, context.DeadlineExceeded
-	case fault == "gzip":
-		var zipped bytes.Buffer
-		zip := gzip.NewWriter(&zipped)
-		io.Copy(zip, res.Body)
-		zip.Close()
-		res.Body = io.NopCloser(&zipped)
+	case strings.HasPrefix(fault, "gzip"):
+		for range strings.Fields(fault) {
+			zipped := new(bytes.Buffer)
+			zip := gzip.NewWriter(zipped)
+			io.Copy(zip, res.Body)
+			zip.Close()
+			res.Body = io.NopCloser(zipped)
+		}
 	case fault == "cut":
 		then(io.ErrUnexpectedEOF)
 	case fault == "stall":

@@ -231,8 +231,12 @@ func (l *link) place() string { return l.describe() + ", at " + l.from.shown(l.a
 // A service may repeat what it gets in any part of its response. No result of a call with context values contains one
 // of them: quoteURL and shown return what a result may quote.
 
-// quoteURL returns a URL in a response, without its query if there are context values: services repeat ctx in links.
+// quoteURL returns a URL in a response, without a password, and without its query if there are context values: services
+// repeat ctx in links.
 func (p *probe) quoteURL(text string) string {
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		text = u.Redacted()
+	}
 	if len(p.sent) > 0 {
 		text, _, _ = strings.Cut(text, "#")
 		text, _, _ = strings.Cut(text, "?")
@@ -253,7 +257,7 @@ func (p *probe) shown(text string) string {
 		encoded, _ := json.Marshal(value) // what cannot be encoded is not sent
 		tree, _ := decodeJSON(encoded)
 		eachText(tree, place{}, func(secret string, _ place) {
-			for _, form := range []string{ctx, secret, url.QueryEscape(secret),
+			for _, form := range []string{ctx, secret, url.QueryEscape(secret), pointerEscapes.Replace(secret),
 				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
 				if len(secret) >= minSecret && form != "" && strings.Contains(all, strings.ToLower(form)) {
 					text = "(hidden: it repeats a context value)"

@@ -65,10 +65,11 @@ var errorKeys = []string{
 	"stack",
 }
 
-// isError reports whether a JSON object is an error message rather than a feed.
+// isError reports whether a JSON object is an error message rather than a feed. Many services send null in place of what
+// they failed to get.
 func isError(object map[string]any) bool {
-	for key := range object {
-		if !slices.Contains(errorKeys, key) {
+	for key, value := range object {
+		if value != nil && !slices.Contains(errorKeys, key) {
 			return false
 		}
 	}

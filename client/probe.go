@@ -205,6 +205,8 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 		return p.set(Skipped, "", "post endpoints are not called: that might change something")
 	case strings.Contains(e.URL, signpost.HostPlaceholder):
 		return p.set(Skipped, "", "{{host}} is not replaced in its URL")
+	case !strings.HasPrefix(signpost.CutURL(e.URL).Scheme(), "http"):
+		return p.set(Failed, "correct the URL in the definition", "it cannot be called: its URL is not an http(s) URL")
 	}
 	placeholders := signpost.CutURL(e.URL).Placeholders()
 	params, context, feed := c.values(e)

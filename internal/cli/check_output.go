@@ -90,4 +90,4 @@ nginx, next to proxy_pass:     proxy_set_header Host $host;
 Caddy, inside reverse_proxy:   header_up Host {host}
 a proxy that sends X-Forwarded-Host instead:   signpost serve --trusted-proxy ADDRESS-RANGE-OF-THE-PROXY
   (the proxy must strip the Forwarded and X-Forwarded-Host headers that clients send)
-a service with a single host:   signpost serve --public-host `
+a service with a single host, or started with another one:   signpost serve --public-host `
