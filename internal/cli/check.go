@@ -57,7 +57,7 @@ that you can check feeds before you deploy them. An ADDRESS with an explicit por
   signpost check https://feeds.example.com/v1/endpoints-manifest --values values.yaml --format junit > check.xml
   signpost check https://feeds.example.com/v1/endpoints-manifest --send-to http://localhost:3000
   signpost check http://localhost:8080/v1/endpoints-manifest --probe=false`,
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Args: exactly(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0], f) },
 	}
 	f.format.addTo(cmd, "format", "output format")
@@ -75,6 +75,9 @@ that you can check feeds before you deploy them. An ADDRESS with an explicit por
 	flags.BoolVar(&f.Strict, "strict", false, "treat warnings as failures")
 	addRegisteredFlag(cmd, &f.registered)
 	c.addNetworkFlags(cmd)
+	for _, flag := range []string{"follow", "param", "context", "values", "feed-schema"} {
+		c.exclude(cmd, "probe", flag, "--probe=false calls no endpoints: remove --"+flag)
+	}
 	flags.DurationVar(&f.Timeout, "timeout", defaultCheckTimeout, "timeout of each request")
 	return cmd
 }
@@ -96,9 +99,6 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 		return opts, usageErrorf("--timeout: %v is not a positive duration, such as 10s", opts.Timeout)
 	case opts.Follow < 0:
 		return opts, usageErrorf("--follow: %d is not a number of links", opts.Follow)
-	}
-	if err := checkNames("--ignore", "rule or check", opts.Ignore, checkRules()); err != nil {
-		return opts, err
 	}
 	opts.SkipProbes, opts.Follow, opts.Transport = !f.probe, cmp.Or(opts.Follow, -1), c.transport
 	var all client.Values

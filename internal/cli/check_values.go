@@ -20,8 +20,10 @@ type pairs struct {
 	unclear bool // a text could not be taken apart
 }
 
-func (p *pairs) String() string { return "" }
-func (p *pairs) Type() string   { return p.form }
+// String returns nothing that was given, because it may be secret.
+func (p *pairs) String() string { return strings.Repeat("…", min(len(p.given), 1)) }
+
+func (p *pairs) Type() string { return p.form }
 
 func (p *pairs) Set(text string) error {
 	reader := csv.NewReader(strings.NewReader(text))

@@ -7,14 +7,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"signpost/internal/daemon"
 	"signpost/internal/source"
+	"signpost/internal/spell"
 	"signpost/internal/workspace"
 )
 
@@ -37,13 +40,16 @@ type CLI struct {
 	Environ   func() []string // as NAME=value, to detect misspelt variables; nil disables that
 	Today     time.Time       // for deprecations and accepted changes; zero means the current date
 
-	raw       io.Writer         // standard output for documents and protocols, which are not escaped
-	warnings  []string          // about the environment
-	caFile    string            // the flag --ca-file
-	transport *http.Transport   // how the command reaches other machines
-	project   workspace.Project // what a command adds to its flags; none unless it has read it
-	running   bool              // the command line is understood
-	flush     func()            // writes what was printed in the background, if anything was
+	raw          io.Writer         // standard output for documents and protocols, which are not escaped
+	warnings     []string          // about the environment
+	caFile       string            // the flag --ca-file
+	transport    *http.Transport   // how the command reaches other machines
+	project      workspace.Project // what a command adds to its flags; none unless it has read it
+	running      bool              // the command line is understood
+	flags        *pflag.FlagSet    // of the command that runs
+	variables    map[string]string // values of flags that come from the environment, by flag
+	combinations []combination     // rules about the flags of all commands
+	flush        func()            // writes what was printed in the background, if anything was
 }
 
 // exitError is an error with an exit code. A nil err means the error was already printed.
@@ -117,7 +123,7 @@ Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			c.running = true
+			c.running, c.flags = true, cmd.Flags()
 			if !slices.Contains([]string{"serve", "studio", "lsp"}, cmd.Name()) {
 				daemon.PaceCollector(daemon.CommandPercent)
 			}
@@ -162,6 +168,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show the help of a command",
+		Args:  atMost(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err == nil && cmd == root {
@@ -187,12 +194,28 @@ func knownCommand(root *cobra.Command, args []string) error {
 // otherCommands are our names for commands of other programs that people try.
 var otherCommands = map[string]string{"validate": "lint", "verify": "lint", "start": "serve", "run": "serve"}
 
-// usageArgs makes the error for a wrong number of arguments say what the command accepts.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+// exactly makes another number of arguments an error.
+func exactly(n int) cobra.PositionalArgs { return argumentCount(n, n, "") }
+
+// atLeast makes fewer arguments an error.
+func atLeast(n int) cobra.PositionalArgs { return argumentCount(n, math.MaxInt, "at least ") }
+
+// atMost makes more arguments an error.
+func atMost(n int) cobra.PositionalArgs { return argumentCount(0, n, "at most ") }
+
+func argumentCount(least, most int, bound string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return fmt.Errorf("%w: %s", err, cmd.UseLine())
+		if len(args) >= least && len(args) <= most {
+			return nil
 		}
-		return nil
+		limit := most
+		if len(args) < least {
+			limit = least
+		}
+		takes := fmt.Sprintf("%s%s, not %d", bound, spell.Count(limit, "argument"), len(args))
+		if limit == 0 {
+			takes = "no arguments"
+		}
+		return fmt.Errorf("%s takes %s: %s", cmd.Name(), takes, cmd.UseLine())
 	}
 }

@@ -69,7 +69,7 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
   signpost diff https://feeds.example.com/v1/endpoints-manifest feeds.yaml --format markdown
   signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed
   signpost diff --export endpoints.json feeds.yaml`,
-		Args: usageArgs(cobra.ExactArgs(2)),
+		Args: exactly(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.diff(cmd.Context(), args, f)
 		},
@@ -101,9 +101,6 @@ func changeRules() []string {
 }
 
 func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
-	if err := checkNames("--ignore", "rule", f.ignore, changeRules()); err != nil {
-		return err
-	}
 	if f.host != "" {
 		name, err := host.ParseName(f.host)
 		if err != nil {
@@ -253,7 +250,7 @@ func (c *CLI) compare(
 		err = &invalidError{new.name, new.errors}
 	}
 	if err == nil {
-		err = loadSides(old, new, f)
+		err = c.loadSides(old, new, f)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -271,13 +268,13 @@ func (c *CLI) compare(
 }
 
 // loadSides loads OLD and NEW with their features. A service with errors is loaded as far as it can be read.
-func loadSides(old, new *diffSide, f diffFlags) error {
-	if err := loadServices("--feature", slices.Concat(old.services, new.services), f.features); err != nil {
+func (c *CLI) loadSides(old, new *diffSide, f diffFlags) error {
+	if err := c.loadServices("feature", slices.Concat(old.services, new.services), f.features); err != nil {
 		return err
 	}
 	for i, side := range []*diffSide{old, new} {
 		if own := f.own[i]; own != nil {
-			if err := loadServices("--"+ownFeatureFlags[i], side.services, own); err != nil {
+			if err := c.loadServices(ownFeatureFlags[i], side.services, own); err != nil {
 				return err
 			}
 		}

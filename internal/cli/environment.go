@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,8 +15,8 @@ import (
 const envPrefix = "SIGNPOST_"
 
 // readEnvironment sets flags that were not given from the environment, and warns about variables that belong to no
-// flag. An empty variable counts as unset. A value that is invalid for this command, but valid for another command with
-// the same flag, is ignored.
+// flag. An empty variable counts as unset. Variables are there for all commands: one that is invalid for this command,
+// but valid for another one with the same flag, is ignored, and so is one that a flag on the command line excludes.
 func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 	c.warnings = c.unknownVariables(cmd.Root())
 	if cmd.Name() != "serve" { // serve logs them itself
@@ -23,27 +24,39 @@ func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 			printf(c.Stderr, "warning: %s\n", warning)
 		}
 	}
-	var err error
-	flags := cmd.Flags()
-	flags.VisitAll(func(f *pflag.Flag) {
-		name := envName(f.Name)
-		value, ok := c.LookupEnv(name)
-		if f.Changed || !fromEnvironment(f) || !ok || value == "" || err != nil {
-			return
-		}
-		if setErr := flags.Set(f.Name, value); setErr != nil && !usedElsewhere(cmd, f.Name, value) {
-			err = usageErrorf("environment variable %s: %w", name, valueError(f, value, setErr))
+	variables := make(map[string]string) // by flag
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		value, _ := c.LookupEnv(envName(f.Name))
+		if value != "" && !f.Changed && fromEnvironment(f) {
+			variables[f.Name] = value
 		}
 	})
-	return err
+	if err := c.checkCombinations(cmd, variables); err != nil {
+		return err
+	}
+	c.variables = variables
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		value := variables[name]
+		f := cmd.Flags().Lookup(name)
+		if err := cmd.Flags().Set(name, value); err != nil && !usedElsewhere(cmd.Root(), name, value) {
+			return usageErrorf("environment variable %s: %w", envName(name), valueError(f, value, err))
+		}
+	}
+	return nil
 }
 
-// usedElsewhere reports whether another command has this flag and accepts this value.
-func usedElsewhere(cmd *cobra.Command, flag, value string) bool {
-	return slices.ContainsFunc(cmd.Root().Commands(), func(other *cobra.Command) bool {
-		f := other.Flags().Lookup(flag)
-		return other != cmd && f != nil && f.Value.Set(value) == nil // harmless, because the other command does not run
-	})
+// usedElsewhere reports whether some command has this flag and accepts this value or, of a list, each part of it.
+func usedElsewhere(root *cobra.Command, flag, value string) bool {
+	for part := range strings.SplitSeq(value, ",") {
+		accepts := func(cmd *cobra.Command) bool {
+			f := cmd.Flags().Lookup(flag)
+			return f != nil && f.Value.Set(part) == nil // harmless where the command does not run, or ignores repetition
+		}
+		if !slices.ContainsFunc(root.Commands(), accepts) {
+			return false
+		}
+	}
+	return true
 }
 
 // notFromEnvironment marks a flag whose variable would have a name that means something else to others.

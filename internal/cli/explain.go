@@ -16,12 +16,12 @@ import (
 
 func (c *CLI) explainCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "explain RULE",
+		Use:   "explain [RULE]",
 		Short: "Explain a rule of lint or diff, with examples",
 		Long: `Explain describes a rule of lint or diff. For lint rules, it also prints an example that fails and one that passes.
 Without an argument, it lists all rules.`,
 		Example: "  signpost explain overlap-drops-context",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMost(1),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return namesOf(allRules()), cobra.ShellCompDirectiveNoFileComp
 		},

@@ -39,10 +39,32 @@ func (e *enum) Set(value string) error {
 	return nil
 }
 
+// rules is a repeatable flag whose values are names of rules. Each command has its own.
+type rules struct {
+	values *[]string
+	known  []string
+}
+
 // addIgnoreFlag adds --ignore with the rules that a command has.
-func addIgnoreFlag(cmd *cobra.Command, ignored *[]string, usage string, rules []string) {
-	cmd.Flags().StringSliceVar(ignored, "ignore", nil, usage)
-	complete(cmd, "ignore", cobra.FixedCompletions(rules, cobra.ShellCompDirectiveNoFileComp))
+func addIgnoreFlag(cmd *cobra.Command, ignored *[]string, usage string, known []string) {
+	cmd.Flags().Var(rules{ignored, known}, "ignore", usage)
+	complete(cmd, "ignore", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (r rules) String() string { return strings.Join(*r.values, ",") }
+func (r rules) Type() string   { return "rules" }
+
+func (r rules) Set(text string) error {
+	if text == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		if !slices.Contains(r.known, name) {
+			return fmt.Errorf("there is no rule %q%s", name, suggest(name, r.known))
+		}
+		*r.values = append(*r.values, name)
+	}
+	return nil
 }
 
 // addFeatureFlag adds --feature. An empty value enables none; if the flag is not given, the definition decides.
@@ -99,16 +121,6 @@ func suggest(name string, known []string) string {
 	return cmp.Or(didYouMean(name, "", known), "; known: "+strings.Join(known, ", "))
 }
 
-// checkNames reports a flag value that is not a known name.
-func checkNames(flag, what string, names, known []string) error {
-	for _, name := range names {
-		if !slices.Contains(known, name) {
-			return usageErrorf("%s: there is no %s %q%s", flag, what, name, suggest(name, known))
-		}
-	}
-	return nil
-}
-
 // checkFeatures reports a feature in the value of a flag that none of the files has.
 func checkFeatures(flag string, files []*definition.File, features []string) error {
 	var names []string
@@ -116,7 +128,13 @@ func checkFeatures(flag string, files []*definition.File, features []string) err
 		names = append(names, f.Features()...)
 	}
 	slices.Sort(names)
-	return checkNames(flag, "feature", features, slices.Compact(names))
+	names = slices.Compact(names)
+	for _, feature := range features {
+		if !slices.Contains(names, feature) {
+			return usageErrorf("%s: there is no feature %q%s", flag, feature, suggest(feature, names))
+		}
+	}
+	return nil
 }
 
 // valueError adds the unit to the error for a duration without one.

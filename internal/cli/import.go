@@ -23,10 +23,14 @@ import (
 	"signpost/openapi"
 )
 
+// openAPIFlags are the flags that mean nothing for manifests.
+var openAPIFlags = []string{
+	"tag", "path", "post", "deprecated", "third-party", "api-version", "security-key", "mime-type", "root",
+}
+
 // importer holds the flags of import.
 type importer struct {
 	*CLI
-	cmd     *cobra.Command
 	host    string
 	rootDir string
 	keys    pairs
@@ -58,10 +62,9 @@ Anything that could not be imported is reported on standard error and as a comme
   signpost import api.yaml --security-key bearerAuth=plugin-login-flow.access_token
   signpost import partner.json --third-party --api-version v2
   curl -fsSL https://example.com/openapi.json | signpost import -`,
-		Args: usageArgs(cobra.MinimumNArgs(1)),
+		Args: atLeast(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return im.run(cmd.Context(), args) },
 	}
-	im.cmd = cmd
 	flags := cmd.Flags()
 	flags.StringVar(&im.host, "host", "",
 		"manifests: the service's own host, whose URLs get {{host}} (default: that of the address)")
@@ -174,22 +177,12 @@ func (im *importer) checkFlags() error {
 	return nil
 }
 
-// given returns the first of these flags that was given on the command line, or "".
-func (im *importer) given(flags ...string) string {
-	for _, name := range flags {
-		_, fromEnvironment := im.LookupEnv(envName(name))
-		if im.cmd.Flags().Changed(name) && !fromEnvironment {
-			return name
-		}
-	}
-	return ""
-}
-
 // manifests prints the definition for the manifests of a service to standard output and the notes to standard error.
 func (im *importer) manifests(documents []given, opts adopt.Options) error {
-	flag := im.given("tag", "path", "post", "deprecated", "third-party", "api-version", "security-key", "mime-type", "root")
-	if flag != "" {
-		return usageErrorf("--%s is for OpenAPI documents, and %s is a manifest", flag, documents[0].Name)
+	for _, flag := range openAPIFlags {
+		if im.given(flag) {
+			return usageErrorf("--%s is for OpenAPI documents, and %s is a manifest", flag, documents[0].Name)
+		}
 	}
 	var sources []adopt.Source
 	for _, d := range documents {

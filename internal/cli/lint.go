@@ -65,16 +65,14 @@ or of the file, with the reason:
 	cmd.Flags().StringVar(&f.baseline, "baseline", "", "`file` of known findings, which are not reported")
 	cmd.Flags().BoolVar(&f.updateBaseline, "update-baseline", false, "write the current findings to the baseline")
 	c.addNetworkFlags(cmd)
+	c.require(cmd, "dry-run", "fix", "--dry-run goes with --fix")
+	c.exclude(cmd, "dry-run", "format", "--dry-run prints a unified diff: remove --format")
+	c.exclude(cmd, "dry-run", "update-baseline", "--dry-run writes nothing: remove --update-baseline")
+	c.require(cmd, "update-baseline", "baseline", "--update-baseline goes with --baseline FILE")
 	return cmd
 }
 
 func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
-	switch {
-	case f.dryRun && !f.fix:
-		return usageErrorf("--dry-run goes with --fix")
-	case f.updateBaseline && f.baseline == "":
-		return usageErrorf("--update-baseline goes with --baseline FILE")
-	}
 	project, err := findProject()
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -36,7 +37,7 @@ one, they count as registered, too.`,
 		Example: `  signpost match feeds.yaml https://feeds.example.com/v1/feeds/media/7
   signpost match services/ https://feeds.example.com/v1/feeds/media/7
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
-		Args: usageArgs(cobra.MinimumNArgs(1)),
+		Args: atLeast(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hostGiven = cmd.Flags().Changed("host")
 			last := len(args) - 1
@@ -93,6 +94,12 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	}
 	m, ok := match.NewIndex(versions...).Match(feed)
 	json := f.format.value == "json"
+	if owner := slices.IndexFunc(services, func(s *source.Service) bool { return s.Name == m.Source }); ok {
+		if errors, _ := source.Errors(services[owner]); len(errors) > 0 {
+			return fmt.Errorf("the endpoint that answers, %s, is in %s, which has %s",
+				m.Endpoint, m.Source, spell.Count(len(errors), "error"))
+		}
+	}
 	switch {
 	case !ok:
 		if json {
@@ -201,25 +208,28 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 	if len(sources) == 0 && len(c.project.Definitions) == 0 {
 		return nil, nil, usageErrorf("no source: name a definition, or list definitions in %s", definition.ProjectName)
 	}
-	s, besides, err := c.readTogether(ctx, c.reader(), workspace.Options{Manifests: true}, sources, f.registered)
+	s, others, err := c.readTogether(ctx, c.reader(), workspace.Options{Manifests: true}, sources, f.registered)
 	if err != nil {
 		return nil, nil, err
 	}
-	var errors []signpost.Finding
-	services = judgedServices(s)
-	for _, service := range services {
-		errors = append(errors, c.reportErrors(service)...)
+	services, unread := c.readable(servicesOf(s, workspace.Judged))
+	if len(services) == 0 {
+		return nil, nil, errors.New(strings.Join(unread, "; "))
 	}
-	if len(errors) > 0 {
-		return nil, nil, fmt.Errorf("%s cannot be read: %s", errors[0].File, spell.Count(len(errors), "error"))
+	besides, othersUnread := c.readable(servicesOf(s, workspace.Beside))
+	for _, reason := range append(unread, othersUnread...) {
+		printf(c.Stderr, "%s; without it, the answer may be wrong\n", reason)
 	}
-	if err := loadServices("--feature", services, f.features); err != nil {
+	if err := c.loadServices("feature", services, f.features); err != nil {
 		return nil, nil, err
 	}
-	if f.hostGiven && !slices.ContainsFunc(services, func(s *source.Service) bool { return s.Host == signpost.HostPlaceholder }) {
+	if c.given("host") && !slices.ContainsFunc(services, func(s *source.Service) bool { return s.Host == signpost.HostPlaceholder }) {
 		return nil, nil, usageErrorf("--host: %s is a manifest, which already contains its host", services[0].Name)
 	}
-	return services, besides, nil
+	for _, s := range besides {
+		s.Load(nil)
+	}
+	return services, append(besides, others...), nil
 }
 
 // parseFeed returns the hostname of a feed URL.

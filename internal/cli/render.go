@@ -46,29 +46,21 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
   signpost render feeds.yaml --api-version v2 --feature authentication --compact
   signpost render feeds.yaml --keep-host --compact > manifest.v1.json
   signpost render services/ --all public --host feeds.example.com --host feeds.example.org`,
-		Args: usageArgs(func(cmd *cobra.Command, args []string) error {
-			if f.all != "" {
-				return cobra.MinimumNArgs(1)(cmd, args)
-			}
-			return cobra.ExactArgs(1)(cmd, args)
-		}),
+		Args: atLeast(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var hosts []string
-			var err error
 			if cmd.Flags().Changed("host") {
+				var err error
 				hosts, err = parseHosts(f.hosts)
+				if err != nil {
+					return err
+				}
 			}
 			switch {
-			case err != nil:
-				return err
-			case f.keepHost && cmd.Flags().Changed("host"):
-				return usageErrorf("--keep-host leaves {{host}} in the URLs: remove --host")
-			case f.all != "" && f.version != "":
-				return usageErrorf("--all writes every version: remove --api-version")
-			case f.all != "" && f.keepHost:
-				return usageErrorf("--all writes a directory for each host: remove --keep-host")
 			case f.all != "":
 				return c.renderAll(cmd.Context(), args, hosts, f)
+			case len(args) > 1:
+				return usageErrorf("render prints one manifest, not those of %d files: use --all to write several", len(args))
 			case len(hosts) > 1:
 				return usageErrorf("--host: a manifest has one host, not %d: use --all to write several", len(hosts))
 			}
@@ -84,6 +76,9 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
 	cmd.Flags().BoolVar(&f.compact, "compact", false, "print on one line, byte for byte as the server sends it")
 	cmd.Flags().StringVar(&f.all, "all", "", "write all manifests to this directory, compact")
 	c.addNetworkFlags(cmd)
+	c.exclude(cmd, "keep-host", "host", "--keep-host leaves {{host}} in the URLs: remove --host")
+	c.exclude(cmd, "all", "keep-host", "--all writes a directory for each host: remove --keep-host")
+	c.exclude(cmd, "all", "api-version", "--all writes every version: remove --api-version")
 	return cmd
 }
 

@@ -108,6 +108,12 @@ header, set --trusted-proxy to its address range.`,
 	flags.DurationVar(&f.config.ShutdownTimeout, "shutdown-timeout", daemon.DefaultShutdownTimeout,
 		"how long to wait for in-flight requests after that; 0 does not wait")
 	c.addNetworkFlags(cmd)
+	c.require(cmd, "tls-cert", "tls-key", "--tls-cert and --tls-key must be used together")
+	c.require(cmd, "tls-key", "tls-cert", "--tls-cert and --tls-key must be used together")
+	c.exclude(cmd, "tls-cert", "acme-domain",
+		"--tls-cert and --acme-domain cannot be combined: choose one way to get a certificate")
+	c.require(cmd, "acme-domain", "acme-cache",
+		"--acme-domain needs --acme-cache, a directory for the certificates: ACME servers limit how many they issue")
 	return cmd
 }
 
@@ -128,6 +134,11 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 	stdlog.SetFlags(0)
 	for _, warning := range c.warnings {
 		log.Warn(warning)
+	}
+	for _, flag := range []string{"acme-cache", "acme-directory"} {
+		if c.given(flag) && len(f.config.ACME.Domains) == 0 {
+			return usageErrorf("--%s goes with --acme-domain", flag)
+		}
 	}
 	if err := f.complete(args, c.Stdin, log, c.transport); err != nil {
 		return err
@@ -230,9 +241,6 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 	if config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies); err != nil {
 		return err
 	}
-	if err := f.checkTLS(); err != nil {
-		return err
-	}
 	if config.ACME.Domains, err = parseDomains(config.ACME.Domains); err != nil {
 		return err
 	}
@@ -298,20 +306,6 @@ func (f serveFlags) checkAddresses() error {
 		default:
 			return usageErrorf("--%s: %q is not an address, such as :8080 or 127.0.0.1:8080", flag.name, flag.address)
 		}
-	}
-	return nil
-}
-
-// checkTLS checks that the certificate flags can be combined.
-func (f serveFlags) checkTLS() error {
-	switch {
-	case len(f.config.ACME.Domains) > 0 && f.config.Certificate.Cert != "":
-		return usageErrorf("--tls-cert and --acme-domain cannot be combined: choose one way to get a certificate")
-	case (f.config.Certificate.Cert == "") != (f.config.Certificate.Key == ""):
-		return usageErrorf("--tls-cert and --tls-key must be used together")
-	case len(f.config.ACME.Domains) > 0 && f.config.ACME.CacheDir == "":
-		return usageErrorf("--acme-domain needs --acme-cache, a directory for the certificates: " +
-			"ACME servers limit how many they issue")
 	}
 	return nil
 }

@@ -26,21 +26,21 @@ func (c *CLI) readAlone(ctx context.Context, reader *source.Reader, args ...stri
 	if err != nil {
 		return nil, err
 	}
-	return judgedServices(s), nil
+	return servicesOf(s, workspace.Judged), nil
 }
 
 // readTogether reads what a command is about, the sources or else the definitions of the project, and whatever else is
-// registered in the studio: the other definitions of the project, as far as they can be read, and what --registered and
-// the project name.
+// registered in the studio: the other definitions of the project, and what --registered and the project name, which it
+// also returns.
 func (c *CLI) readTogether(
 	ctx context.Context, reader *source.Reader, opts workspace.Options, sources, registered []string,
-) (s *workspace.Snapshot, besides []*source.Service, err error) {
+) (s *workspace.Snapshot, others []*source.Service, err error) {
 	s, err = c.read(ctx, reader, opts, workspace.Arguments{Judged: sources, Registered: registered, Project: c.project})
 	if err != nil {
 		return nil, nil, err
 	}
-	besides, err = c.besides(s)
-	return s, besides, err
+	others, err = c.registeredIn(s)
+	return s, others, err
 }
 
 // readRegistered reads whatever else is registered in the studio, by --registered or the project, except for what the
@@ -54,14 +54,36 @@ func (c *CLI) readRegistered(
 	if err != nil {
 		return nil, err
 	}
-	return c.besides(s, about...)
+	return c.registeredIn(s, about...)
 }
 
-// judgedServices returns what a snapshot is about.
-func judgedServices(s *workspace.Snapshot) []*source.Service {
+// registeredIn returns the services of a snapshot that are only registered, with the features that each enables, except
+// for some names. Errors in one are an error here, because such a service cannot take part.
+func (c *CLI) registeredIn(s *workspace.Snapshot, about ...string) ([]*source.Service, error) {
+	skip := make(map[string]bool)
+	for _, name := range about {
+		skip[source.Document{Name: name}.ID()] = true
+	}
 	var services []*source.Service
 	for _, f := range s.Files {
-		if f.Role == workspace.Judged && f.Definition != nil {
+		if f.Role != workspace.Registered || f.Definition == nil || skip[f.ID()] {
+			continue
+		}
+		service := f.Service()
+		if n := len(c.reportErrors(service)); n > 0 {
+			return nil, fmt.Errorf("--registered: %s has %s", service.Name, spell.Count(n, "error"))
+		}
+		service.Load(nil)
+		services = append(services, service)
+	}
+	return services, nil
+}
+
+// servicesOf returns the services of a snapshot that have a role.
+func servicesOf(s *workspace.Snapshot, role workspace.Role) []*source.Service {
+	var services []*source.Service
+	for _, f := range s.Files {
+		if f.Role == role && f.Definition != nil {
 			services = append(services, f.Service())
 		}
 	}
@@ -79,48 +101,35 @@ func judgedDocuments(s *workspace.Snapshot) []source.Document {
 	return documents
 }
 
-// besides returns everything else in a snapshot, with the features that each service enables, except for some names.
-func (c *CLI) besides(s *workspace.Snapshot, about ...string) ([]*source.Service, error) {
-	skip := make(map[string]bool)
-	for _, name := range about {
-		skip[source.Document{Name: name}.ID()] = true
-	}
-	var services []*source.Service
-	for _, f := range s.Files {
-		if f.Role == workspace.Judged || f.Definition == nil || skip[f.ID()] {
+// readable returns the services that can be read, if only in part, and why the others cannot. It prints what is wrong
+// in any of them.
+func (c *CLI) readable(services []*source.Service) (readable []*source.Service, reasons []string) {
+	for _, s := range services {
+		n := len(c.reportErrors(s))
+		if n > 0 && (s.File.Unreadable() || len(s.File.Versions()) == 0) {
+			reasons = append(reasons, fmt.Sprintf("%s cannot be read: %s", s.Name, spell.Count(n, "error")))
 			continue
 		}
-		service := f.Service()
-		if f.Role == workspace.Registered {
-			if err := c.checkRegistered(service); err != nil {
-				return nil, err
-			}
+		if n > 0 {
+			printf(c.Stderr, "%s has %s: it takes part as it reads\n", s.Name, spell.Count(n, "error"))
 		}
-		service.Load(nil)
-		services = append(services, service)
+		readable = append(readable, s)
 	}
-	return services, nil
-}
-
-// checkRegistered prints what is wrong in a service that is registered besides. Errors in it are an error here, because
-// such a service cannot take part.
-func (c *CLI) checkRegistered(s *source.Service) error {
-	if n := len(c.reportErrors(s)); n > 0 {
-		return fmt.Errorf("--registered: %s has %s", s.Name, spell.Count(n, "error"))
-	}
-	return nil
+	return readable, reasons
 }
 
 // loadServices fills in the versions of services with the features that a flag enables; nil means those that each
 // definition enables itself.
-func loadServices(flag string, services []*source.Service, features []string) error {
-	if features != nil && len(services) > 0 {
-		if !slices.ContainsFunc(services, func(s *source.Service) bool { return !s.Served }) {
-			return usageErrorf("%s: %s is a manifest, which already contains its features", flag, services[0].Name)
-		}
-		if err := checkFeatures(flag, filesOf(services), features); err != nil {
+func (c *CLI) loadServices(flag string, services []*source.Service, features []string) error {
+	hasDefinition := slices.ContainsFunc(services, func(s *source.Service) bool { return !s.Served })
+	switch {
+	case features == nil || len(services) == 0:
+	case hasDefinition:
+		if err := checkFeatures("--"+flag, filesOf(services), features); err != nil {
 			return err
 		}
+	case c.given(flag):
+		return usageErrorf("--%s: %s is a manifest, which already contains its features", flag, services[0].Name)
 	}
 	for _, s := range services {
 		s.Load(features)

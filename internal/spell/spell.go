@@ -68,12 +68,15 @@ func Nearest(name string, candidates []string) string {
 	}
 	from := []rune(name)
 	best, bestDistance := "", max(1, len(from)/3)+1 // at most a third of the letters wrong, or one
+	begins := func(c string) bool { return strings.HasPrefix(c, string(from[:min(1, len(from))])) }
 	for _, c := range candidates {
 		n := utf8.RuneCountInString(c)
-		if n-len(from) >= bestDistance || len(from)-n >= bestDistance {
+		if n-len(from) > bestDistance || len(from)-n > bestDistance {
 			continue // lengths differ too much; also skips candidates longer than maxLength
 		}
-		if d := distance(from, []rune(c)); d < bestDistance && d < n {
+		d := distance(from, []rune(c))
+		isBetter := d < bestDistance || d == bestDistance && best != "" && begins(c) && !begins(best)
+		if isBetter && d < n { // the first letter is seldom wrong
 			best, bestDistance = c, d
 		}
 	}
