@@ -80,6 +80,9 @@ func (h Hosts) owns(normal string) bool {
 // ValidateHosts returns what keeps the manifest from existing for the given hosts: URLs that become the same, or do not
 // fit. For such a host, Render and ForHost return a [*HostError].
 func (m Manifest) ValidateHosts(hosts ...string) []Finding {
+	if len(hosts) == 0 {
+		return nil
+	}
 	var findings []Finding
 	check := m.hostCheck()
 	for _, name := range hosts {

@@ -155,7 +155,9 @@ func Boolean(in ModifierInput) Modifier { return in.build(TypeBoolean) }
 func Select(in ModifierInput) Modifier {
 	m := in.build(TypeString)
 	p := &m.Params[0]
-	p.UI.Options = append([]Option{}, in.Options...) // never nil, so that Validate reports a select without options
+	if p.UI.Options == nil {
+		p.UI.Options = []Option{} // so that Validate reports a select without options
+	}
 	p.Schema.Enum = optionValues(*p)
 	return m
 }

@@ -142,23 +142,27 @@ type hostCheck struct {
 // become the same if one of them contains {{host}}.
 func (m Manifest) hostCheck() hostCheck {
 	var c hostCheck
-	groups := make(map[string][]URL)
-	open := make(map[string]bool) // groups with {{host}}
+	first := make(map[string]string, len(m.Endpoints)) // URL of each group
+	groups := make(map[string][]URL)                   // with more than one URL
 	for _, e := range m.Endpoints {
 		u := CutURL(e.URL)
 		group := u.Scheme() + "://" + u.Rest()
-		groups[group] = append(groups[group], u)
-		if !u.HasHostPlaceholder() {
-			continue
+		switch other, found := first[group]; {
+		case !found:
+			first[group] = e.URL
+		case groups[group] == nil:
+			groups[group] = []URL{CutURL(other), u}
+		default:
+			groups[group] = append(groups[group], u)
 		}
-		open[group] = true
 		known := func(other URL) bool { return other.authority == u.authority }
-		if u.Hostname() != HostPlaceholder && !slices.ContainsFunc(c.composed, known) {
+		isPart := u.HasHostPlaceholder() && u.Hostname() != HostPlaceholder
+		if isPart && !slices.ContainsFunc(c.composed, known) {
 			c.composed = append(c.composed, u)
 		}
 	}
-	for _, group := range slices.Sorted(maps.Keys(open)) {
-		if len(groups[group]) > 1 {
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		if slices.ContainsFunc(groups[group], URL.HasHostPlaceholder) {
 			c.alike = append(c.alike, groups[group])
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -181,22 +180,49 @@ func (u URL) DotSegment() string {
 	return ""
 }
 
-var placeholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+// cutPlaceholder cuts a text around its first {{name}}, as [strings.Cut] does around a separator.
+func cutPlaceholder(text string) (before, name, after string, found bool) {
+	for start := 0; ; start++ {
+		next := strings.Index(text[start:], "{{")
+		if next < 0 {
+			return text, "", "", false
+		}
+		start += next
+		inner := text[start+len("{{"):]
+		end := strings.IndexAny(inner, "{}")
+		if end >= 0 && strings.HasPrefix(inner[end:], "}}") {
+			return text[:start], inner[:end], inner[end+len("}}"):], true
+		}
+	}
+}
 
 // ReplacePlaceholders replaces each placeholder in a URL, or in a part of one, with what replace returns for its name.
 // {{host}} is one of them.
 func ReplacePlaceholders(url string, replace func(name string) string) string {
-	return placeholder.ReplaceAllStringFunc(url, func(found string) string { return replace(found[2 : len(found)-2]) })
+	before, name, after, found := cutPlaceholder(url)
+	if !found {
+		return url
+	}
+	var out strings.Builder
+	for found {
+		out.WriteString(before + replace(name))
+		before, name, after, found = cutPlaceholder(after)
+	}
+	return out.String() + before
 }
 
 // placeholders returns the names of the placeholders in a URL or part of one, in order and without duplicates. {{host}}
 // is not included.
 func placeholders(url string) []string {
 	var names []string
-	for _, found := range placeholder.FindAllString(url, -1) {
-		if name := found[2 : len(found)-2]; name != "host" && !slices.Contains(names, name) {
+	for {
+		_, name, rest, found := cutPlaceholder(url)
+		if !found {
+			return names
+		}
+		if name != "host" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
+		url = rest
 	}
-	return names
 }

@@ -38,10 +38,7 @@ const reservedKey = "ctx"
 
 // Validate returns all errors in the manifest, in the order of its endpoints.
 func (m Manifest) Validate() []Finding {
-	v := validator{urls: make(map[string]bool, len(m.Endpoints))}
-	for _, e := range m.Endpoints {
-		v.urls[e.URL] = true
-	}
+	v := validator{manifest: m}
 	if err := m.Extra.check([]string{"endpoints"}); err != nil {
 		v.add(RuleDuplicateKey, "", nil, "%s", err)
 	}
@@ -76,7 +73,8 @@ func (m Modifier) Validate() []Finding {
 type validator struct {
 	in       Path // to the endpoint
 	findings []Finding
-	urls     map[string]bool // of the endpoints, and of fixes
+	manifest Manifest
+	taken    map[string]bool // URLs of the endpoints, and of fixes; nil until a URL is to be fixed
 }
 
 func (v *validator) add(rule, hint string, path Path, format string, args ...any) *Finding {
@@ -142,8 +140,11 @@ func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool 
 }
 
 // extra reports fields that cannot be written beside those of the object.
-func (v *validator) extra(x Extra, object any, path Path, more ...step) {
-	if err := x.check(layouts[reflect.TypeOf(object)].names); err != nil {
+func (v *validator) extra(x Extra, object reflect.Type, path Path, more ...step) {
+	if x == "" {
+		return
+	}
+	if err := x.check(layouts[object].names); err != nil {
 		v.add(RuleDuplicateKey, "", path.then(more...), "%s", err)
 	}
 }
@@ -151,8 +152,7 @@ func (v *validator) extra(x Extra, object any, path Path, more ...step) {
 func (v *validator) endpoint(e Endpoint) {
 	if err := CutURL(e.URL).check(); err != nil {
 		f := v.add(RuleURL, err.hint, nil, "%s", err.message)
-		if fixed := repairPlaceholders(e.URL); !v.urls[fixed] && CutURL(fixed).check() == nil { // nobody else has or gets it
-			v.urls[fixed] = true
+		if fixed := repairPlaceholders(e.URL); CutURL(fixed).check() == nil && v.take(fixed) {
 			f.Replacement = fixed
 		}
 	}
@@ -160,7 +160,7 @@ func (v *validator) endpoint(e Endpoint) {
 	v.oneOf(e.Method, methods, nil, Field("method"))
 	v.mimeType(e.MIMEType)
 	v.contextItems(e.ContextObj)
-	v.extra(e.Extra, e, nil)
+	v.extra(e.Extra, reflect.TypeFor[Endpoint](), nil)
 
 	ids, keys := make(map[string]bool), make(map[string]bool)
 	for i, m := range e.Modifiers {
@@ -172,6 +172,19 @@ func (v *validator) endpoint(e Endpoint) {
 		ids[m.ID] = true
 		v.modifier(m, path, keys)
 	}
+}
+
+// take reserves a URL for a fix. It returns false if an endpoint has it, or gets it by another fix.
+func (v *validator) take(url string) bool {
+	if v.taken == nil {
+		v.taken = make(map[string]bool, len(v.manifest.Endpoints))
+		for _, e := range v.manifest.Endpoints {
+			v.taken[e.URL] = true
+		}
+	}
+	free := !v.taken[url]
+	v.taken[url] = true
+	return free
 }
 
 // topLevelTypes are the registered top-level media types. One that begins with x- is private.
@@ -210,7 +223,7 @@ func (v *validator) contextItems(items []ContextItem) {
 		path := Path{Field("context_obj"), Item(i)}
 		v.required(c.Key, "context item", "the name of a built-in context key, or of one that a plugin supplies", path, Field("key"))
 		v.oneOf(c.Type, contextTypes, path, Field("type"))
-		v.extra(c.Extra, c, path)
+		v.extra(c.Extra, reflect.TypeFor[ContextItem](), path)
 		if c.Key == "" {
 			continue
 		}
@@ -238,7 +251,7 @@ func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
 	if len(m.Params) == 0 {
 		v.add(RuleRequiredField, "", path.then(Field("params")), "modifier has no params")
 	}
-	v.extra(m.Extra, m, path)
+	v.extra(m.Extra, reflect.TypeFor[Modifier](), path)
 	for i, p := range m.Params {
 		v.param(p, path.then(Field("params"), Item(i)), keys)
 	}
@@ -259,11 +272,11 @@ func (v *validator) param(p Param, path Path, keys map[string]bool) {
 			"modifier key %q is used twice in this endpoint", p.Key)
 	}
 	keys[p.Key] = true
-	v.extra(p.Extra, p, path)
-	v.extra(p.UI.Extra, p.UI, path, Field("ui"))
-	v.extra(p.Schema.Extra, p.Schema, path, Field("schema"))
+	v.extra(p.Extra, reflect.TypeFor[Param](), path)
+	v.extra(p.UI.Extra, reflect.TypeFor[UI](), path, Field("ui"))
+	v.extra(p.Schema.Extra, reflect.TypeFor[Schema](), path, Field("schema"))
 	for i, o := range p.UI.Options {
-		v.extra(o.Extra, o, path, Field("ui"), Field("options"), Item(i))
+		v.extra(o.Extra, reflect.TypeFor[Option](), path, Field("ui"), Field("options"), Item(i))
 	}
 	v.required(p.UI.Label, "modifier", "a short label for the control", path, Field("ui"), Field("label"))
 	if v.oneOf(p.Schema.Type, valueTypes, path, Field("schema"), Field("type")) {
@@ -311,8 +324,9 @@ func (v *validator) options(p Param, path Path) {
 			value(e, Field("schema"), Field("enum"), Item(i))
 		}
 	}
-	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, optionValues(p)) {
-		v.add(RuleEnumMismatch, "make it "+spell.Quoted(optionValues(p)), path.then(Field("schema"), Field("enum")),
+	values := optionValues(p)
+	if p.UI.Options != nil && p.Schema.Enum != nil && !sameSet(p.Schema.Enum, values) {
+		v.add(RuleEnumMismatch, "make it "+spell.Quoted(values), path.then(Field("schema"), Field("enum")),
 			"schema.enum is not the values of ui.options: %s", spell.Quoted(p.Schema.Enum))
 	}
 }
@@ -334,11 +348,14 @@ func (v *validator) defaultValue(p Param, path Path) {
 		f.Replacement = converted(d, p.Schema.Type)
 		return
 	}
+	if p.Schema.Type != TypeString {
+		return
+	}
 	allowed := optionValues(p)
 	if len(allowed) == 0 {
 		allowed = p.Schema.Enum
 	}
-	if text := fmt.Sprint(d); p.Schema.Type == TypeString && len(allowed) > 0 && !slices.Contains(allowed, text) {
+	if text := fmt.Sprint(d); len(allowed) > 0 && !slices.Contains(allowed, text) {
 		f := v.add(RuleModifierDefault, "", path.then(Field("schema"), Field("default")),
 			"default %q is not one of the options: %s", text, spell.Quoted(allowed))
 		f.misspelt(text, allowed, "")
@@ -395,5 +412,5 @@ func optionValues(p Param) []string {
 }
 
 func sameSet(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+	return slices.Equal(a, b) || slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
