@@ -34,8 +34,10 @@ func (c *checker) unusual() {
 func usualForm(u signpost.URL) string {
 	name, port := host.CutPort(u.Authority())
 	name = strings.TrimSuffix(name, ".")
-	if parsed, err := host.Parse(name); err == nil && !strings.EqualFold(parsed, name) { // otherwise {{host}} is part of it
-		name = parsed
+	if !u.HasHostPlaceholder() {
+		if parsed, err := host.Parse(name); err == nil && !strings.EqualFold(parsed, name) {
+			name = parsed
+		}
 	}
 	if port != "" {
 		port = ":" + strings.TrimLeft(port, ":0")

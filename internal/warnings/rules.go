@@ -79,14 +79,12 @@ func Published(m signpost.Manifest, hosts signpost.Hosts) []signpost.Finding {
 
 func (c *checker) manifest(declared, served signpost.Manifest) []signpost.Finding {
 	rules := Rules()
-	c.urls = make(map[string]bool, len(served.Endpoints))
-	for _, e := range served.Endpoints {
-		c.urls[e.URL] = true
-	}
+	c.served = served
 	for i, e := range served.Endpoints {
 		var err error
 		c.endpoint, c.path, c.declared = e, signpost.Path{field(e.URL)}, len(declared.Endpoints[i].ContextObj)
 		c.url, err = signpost.ParseURL(e.URL)
+		c.mediaType = mediaType(e.MIMEType)
 		for _, r := range rules {
 			if err == nil || r.anyURL {
 				c.rule = r.Name
@@ -111,14 +109,16 @@ type checker struct {
 	hosts      signpost.Hosts                // of the service
 	ownUnknown bool                          // nothing tells which URLs are the service's own
 	everywhere map[signpost.ContextItem]bool // optional items of a published manifest that a feature probably added
-	names      map[string]string             // URLs of the endpoints so far, by name
-	urls       map[string]bool               // of all endpoints
+	served     signpost.Manifest
+	names      map[string]string // URLs of the endpoints so far, by name
+	urls       map[string]bool   // of all endpoints; nil until they are needed
 
-	rule     string // the current one
-	path     signpost.Path
-	endpoint signpost.Endpoint
-	url      signpost.URL
-	declared int // number of context items that no feature added
+	rule      string // the current one
+	path      signpost.Path
+	endpoint  signpost.Endpoint
+	url       signpost.URL
+	mediaType string // in lower case, without parameters; empty if it is invalid
+	declared  int    // number of context items that no feature added
 
 	findings []signpost.Finding
 }
@@ -166,6 +166,9 @@ func (c *checker) trailingSlash() {
 }
 
 func (c *checker) placeholderOutside() {
+	if c.url.Query() == "" {
+		return
+	}
 	if names := signpost.CutURL("?" + c.url.Query()).Placeholders(); len(names) > 0 {
 		c.warn("entries fill in segments of the path only", nil, "%q has {{%s}} outside its path", c.url, names[0])
 	}
@@ -180,6 +183,9 @@ var foreignPlaceholders = []*regexp.Regexp{
 
 // colonPlaceholder reports a segment that is literal text, but looks like a placeholder of another tool.
 func (c *checker) colonPlaceholder() {
+	if !strings.ContainsAny(c.url.Path(), ":<[*") {
+		return
+	}
 	for _, form := range foreignPlaceholders {
 		if found := form.FindStringSubmatch(c.url.Path()); found != nil {
 			c.warn(fmt.Sprintf("write {{%s}}, if an entry fills it in", cmp.Or(found[2], "id")), nil,
@@ -191,6 +197,9 @@ func (c *checker) colonPlaceholder() {
 
 // query reports parameters of the URL that clients set as well: those of modifiers, and the one with the context keys.
 func (c *checker) query() {
+	if c.url.Query() == "" {
+		return
+	}
 	used, _ := url.ParseQuery(c.url.Query()) // an unparsable part is not a key
 	before := len(c.findings)
 	isCtx := func(item signpost.ContextItem) bool { return item.Type == signpost.ContextCtx }
@@ -206,7 +215,7 @@ func (c *checker) query() {
 			}
 		}
 	}
-	if c.url.Query() != "" && len(c.findings) == before && len(c.endpoint.Modifiers) > 0 {
+	if len(c.findings) == before && len(c.endpoint.Modifiers) > 0 {
 		c.warn("move the parameter into a modifier, or remove the modifiers", nil,
 			"%q has a query, and the studio appends modifiers as ?key=value", c.url)
 	}
@@ -256,18 +265,37 @@ func (c *checker) ownHost() {
 	usual := signpost.CutURL(usualForm(c.url)) // without a port that nobody writes
 	_, port := host.CutPort(usual.Authority())
 	open := usual.WithAuthority(signpost.HostPlaceholder + port).String()
-	if !c.urls[open] { // otherwise they are the same URL, which is an error
+	if !c.has(open) { // otherwise they are the same URL, which is an error
 		c.warn("write "+open, nil, "%q names %s, the only host of the service", c.url, exact[0])
 	}
+}
+
+// has reports whether an endpoint has a URL.
+func (c *checker) has(url string) bool {
+	if c.urls == nil {
+		c.urls = make(map[string]bool, len(c.served.Endpoints))
+		for _, e := range c.served.Endpoints {
+			c.urls[e.URL] = true
+		}
+	}
+	return c.urls[url]
+}
+
+// mediaType returns a media type in lower case, without parameters, or "" if it is invalid.
+func mediaType(text string) string {
+	mediaType, _, err := mime.ParseMediaType(text)
+	if err != nil {
+		return ""
+	}
+	return mediaType
 }
 
 // unusualMIMEType reports a type that is nearly one of those that the specification names. One with json in it, such as
 // application/json5, is another one.
 func (c *checker) unusualMIMEType() {
 	usual := []string{signpost.MIMEJSON, signpost.MIMEFeed, signpost.MIMEForm}
-	mediaType, _, err := mime.ParseMediaType(c.endpoint.MIMEType)
-	top, subtype, _ := strings.Cut(mediaType, "/")
-	if err != nil || top != "application" || slices.Contains(usual, mediaType) {
+	top, subtype, _ := strings.Cut(c.mediaType, "/")
+	if top != "application" || slices.Contains(usual, c.mediaType) {
 		return
 	}
 	var near []string
@@ -282,8 +310,7 @@ func (c *checker) unusualMIMEType() {
 }
 
 func (c *checker) formOnGet() {
-	mediaType, _, err := mime.ParseMediaType(c.endpoint.MIMEType)
-	if c.endpoint.Method == signpost.MethodGet && err == nil && mediaType == signpost.MIMEForm {
+	if c.endpoint.Method == signpost.MethodGet && c.mediaType == signpost.MIMEForm {
 		c.warn("declare what it returns, usually application/json", signpost.Path{field("mime_type")},
 			"mime_type %q describes the body of a post request, and this is a get endpoint", c.endpoint.MIMEType)
 	}
@@ -333,11 +360,11 @@ func (c *checker) duplicateName() {
 
 // spaces reports names and keys that begin or end with white space, which nobody sees.
 func (c *checker) spaces() {
-	c.space("name", c.endpoint.Name, signpost.Path{field("name")})
+	c.space("name", c.endpoint.Name, nil)
 	for i, key := range c.endpoint.ContextObj {
 		path := signpost.Path{field("context_obj"), item(i)}
-		c.space("key", key.Key, slices.Concat(path, signpost.Path{field("key")}))
-		c.space("mapper", key.Mapper, slices.Concat(path, signpost.Path{field("mapper")}))
+		c.space("key", key.Key, path)
+		c.space("mapper", key.Mapper, path)
 	}
 	for i, m := range c.endpoint.Modifiers {
 		c.modifierSpaces(m, signpost.Path{field("modifiers"), item(i)})
@@ -345,16 +372,17 @@ func (c *checker) spaces() {
 }
 
 func (c *checker) modifierSpaces(m signpost.Modifier, path signpost.Path) {
-	c.space("id", m.ID, slices.Concat(path, signpost.Path{field("id")}))
-	c.space("name", m.Name, slices.Concat(path, signpost.Path{field("name")}))
+	c.space("id", m.ID, path)
+	c.space("name", m.Name, path)
 	for i, p := range m.Params {
-		ui := slices.Concat(path, signpost.Path{field("params"), item(i), field("ui")})
-		c.space("label", p.UI.Label, slices.Concat(ui, signpost.Path{field("label")}))
+		c.space("label", p.UI.Label, path, signpost.Path{field("params"), item(i), field("ui")})
 	}
 }
 
-func (c *checker) space(what, text string, path signpost.Path) {
+// space reports white space around the text of a field. The paths lead to its object, one behind the other.
+func (c *checker) space(name field, text string, paths ...signpost.Path) {
 	if trimmed := strings.TrimSpace(text); trimmed != text && trimmed != "" {
-		c.warn(fmt.Sprintf("write %q", trimmed), path, "%s %q has white space around it", what, text)
+		path := append(slices.Concat(paths...), name)
+		c.warn(fmt.Sprintf("write %q", trimmed), path, "%s %q has white space around it", name, text)
 	}
 }
