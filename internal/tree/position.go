@@ -25,20 +25,29 @@ func (c *count) add(b byte) {
 	}
 }
 
-// findLines records where the lines of the text start, and counts characters. YAML lines may also end in a carriage
-// return.
+// findLines records where the lines of the text start. YAML lines may also end in a carriage return.
 func (d *Document) findLines() {
-	d.lines, d.ascii = []int32{0}, true
+	d.lines = append(make([]int32, 0, 1+bytes.Count(d.Text, []byte("\n"))), 0)
+	d.ascii = true
+	for i, c := range d.Text {
+		if c == '\n' || c == '\r' && !d.JSON && (i+1 == len(d.Text) || d.Text[i+1] != '\n') {
+			d.lines = append(d.lines, int32(i+1))
+		}
+		d.ascii = d.ascii && c < utf8.RuneSelf
+	}
+	if !d.ascii {
+		d.countCharacters()
+	}
+}
+
+// countCharacters counts them from the beginning to every multiple of stride.
+func (d *Document) countCharacters() {
 	var n count
 	for i, c := range d.Text {
 		if i%stride == 0 {
 			d.counts = append(d.counts, n)
 		}
 		n.add(c)
-		if c == '\n' || c == '\r' && !d.JSON && (i+1 == len(d.Text) || d.Text[i+1] != '\n') {
-			d.lines = append(d.lines, int32(i+1))
-		}
-		d.ascii = d.ascii && c < utf8.RuneSelf
 	}
 }
 
@@ -68,6 +77,9 @@ func (d *Document) Units(start, end int) int { return int(d.before(end).units - 
 
 // after returns the offset behind which a number of characters, or of units of UTF-16, precede, between start and end.
 func (d *Document) after(start, end, number int, of func(count) int32) int {
+	if d.ascii {
+		return min(start+number, end)
+	}
 	want := of(d.before(start)) + int32(min(number, end-start)) // no character has more units than bytes
 	skip, _ := slices.BinarySearchFunc(d.counts, want, func(c count, want int32) int { return int(of(c) - want) })
 	at := min(max(start, (skip-1)*stride), end)
@@ -98,9 +110,6 @@ func (d *Document) Offset(line, column int) int {
 		return len(d.Text)
 	}
 	start, end := d.bounds(line)
-	if d.ascii {
-		return min(start+max(column, 1)-1, end)
-	}
 	return d.after(start, end, max(column, 1)-1, func(c count) int32 { return c.characters })
 }
 

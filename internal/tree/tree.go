@@ -92,12 +92,15 @@ func (n *Node) Field(name string) (key, value *Node) {
 	return nil, nil
 }
 
-// Get returns the value of a field, or an empty node. n may be nil.
+// none stands for the value of every field that is missing.
+var none = new(Node)
+
+// Get returns the value of a field, or an empty node that must not be changed. n may be nil.
 func (n *Node) Get(name string) *Node {
 	if _, value := n.Field(name); value != nil {
 		return value
 	}
-	return &Node{}
+	return none
 }
 
 // smallObject is the number of fields up to which a linear search is as fast as a map.
