@@ -31,7 +31,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 		d.wrongType(n, v, what)
 		return
 	}
-	if n.Kind == tree.String && n.Style == tree.Plain && slices.Contains(quotable, what) && typographic.MatchString(n.Text) {
+	if n.Kind == tree.String && n.Style == tree.Plain && slices.Contains(quotable, what) && isQuoted(n.Text) {
 		d.quoted = append(d.quoted, quotedText{what, n, d.within.Key})
 	}
 	if v.Short != nil {
@@ -70,15 +70,22 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 			d.check(f.Value, v.Each, strings.Replace(v.Each.What, fields.Key, f.Key.Text, 1))
 			d.within = outer
 			continue
-		case v.Field(f.Key.Text) == nil && !d.beyond(n, f, v, what):
+		}
+		known := v.Field(f.Key.Text)
+		if known == nil && !d.beyond(n, f, v, what) {
 			d.unknownField(n, f, v, what)
 		}
-		if known := v.Field(f.Key.Text); known != nil {
+		if known == nil {
+			known = v.Field(f.Key.Text) // it may have been renamed
+		}
+		if known != nil {
 			d.check(f.Value, known.Value, known.Name)
 		}
 	}
 	if v.Open {
-		d.extras[n] = d.extraOf(n, v)
+		if extra := d.extraOf(n, v); extra != "" {
+			d.extras[n] = extra
+		}
 	}
 }
 

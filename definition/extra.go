@@ -47,8 +47,10 @@ func (d *decoder) extraOf(n *tree.Node, v *fields.Value) signpost.Extra {
 		if d.served {
 			name, marked = f.Key.Text, v.Field(f.Key.Text) == nil
 		}
-		known := v.Field(name)
-		if !marked || known != nil && !known.Local || name == "" && !d.served {
+		if !marked || name == "" && !d.served {
+			continue
+		}
+		if known := v.Field(name); known != nil && !known.Local {
 			continue
 		}
 		value, ok := f.Value.JSON(maxManifest)

@@ -97,11 +97,15 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 
 // dedented moves fields into the one before them if they belong there: they are indented too little.
 func (d *decoder) dedented(n *tree.Node, v *fields.Value) {
+	isUnknown := func(f tree.Field) bool { return v.Of(f.Key.Text) == nil }
+	if !slices.ContainsFunc(n.Fields, isUnknown) {
+		return
+	}
 	moved := make([]tree.Field, 0, len(n.Fields))
 	var reported *tree.Node // the key of the last field that got others
 	for _, f := range n.Fields {
 		last := len(moved) - 1
-		if v.Of(f.Key.Text) != nil || last < 0 || !belongs(f, moved[last], v) || d.broken[moved[last].Value] {
+		if !isUnknown(f) || last < 0 || !belongs(f, moved[last], v) || d.broken[moved[last].Value] {
 			moved = append(moved, f)
 			continue
 		}
@@ -163,8 +167,11 @@ var operations = []string{"get", "post", "put", "patch", "delete", "head", "opti
 func (d *decoder) listOfTexts(n *tree.Node) {
 	fix := &signpost.Fix{Message: "write options with value and label"}
 	for _, item := range n.Items {
+		if item.Kind < tree.Bool || item.Kind > tree.String {
+			return
+		}
 		one := d.optionFix(item)
-		if item.Kind < tree.Bool || item.Kind > tree.String || one == nil {
+		if one == nil {
 			return
 		}
 		fix.Edits = append(fix.Edits, one.Edits...)

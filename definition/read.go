@@ -206,8 +206,9 @@ func (d *decoder) endpoint(f tree.Field, v *version) {
 		ContextObj: d.contextItems(n.Get("context_obj")), Extra: d.extras[n],
 	}
 	d.plusInManifest(signpost.RuleMethod, "method", n.Get("method"))
-	seen := make(map[string]bool)
-	for _, item := range n.Get("modifiers").Items {
+	modifiers, seen := n.Get("modifiers").Items, make(map[string]bool)
+	e.Modifiers = slices.Grow(e.Modifiers, len(modifiers))
+	for _, item := range modifiers {
 		m, deprecated := d.modifierOrName(item, seen)
 		e.Modifiers = append(e.Modifiers, m)
 		d.deprecate(signpost.Part{Version: v.name, Endpoint: e.URL, Modifier: m.ID}, deprecated)
@@ -220,10 +221,10 @@ func (d *decoder) endpoint(f tree.Field, v *version) {
 }
 
 func (d *decoder) contextItems(n *tree.Node) []signpost.ContextItem {
-	var items []signpost.ContextItem
-	if d.broken[n] && !d.served {
+	if len(n.Items) == 0 || d.broken[n] && !d.served {
 		return nil
 	}
+	items := make([]signpost.ContextItem, 0, len(n.Items))
 	for _, item := range n.Items {
 		key, required, mapper := item.Get("key"), item.Get("required"), item.Get("mapper")
 		if mapper.Kind == tree.String && mapper.Text == "" {
@@ -378,7 +379,7 @@ func (d *decoder) param(n *tree.Node) signpost.Param {
 
 // options returns the options of a dropdown, never nil, because empty options are a mistake.
 func (d *decoder) options(n *tree.Node) []signpost.Option {
-	options := []signpost.Option{}
+	options := make([]signpost.Option, 0, len(n.Items))
 	if d.broken[n] && !d.served {
 		return options
 	}

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"bytes"
+	"iter"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -23,15 +24,22 @@ func IsDefinition(name string, text []byte) bool {
 		text = decoded
 	}
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(tree.ByteOrderMark)))
-	top := topFields(name, text)
-	has := func(part string) bool { return bytes.Contains(text, []byte(part)) }
-	switch {
-	case len(text) == 0 || slices.ContainsFunc(top, isMark):
+	if len(text) == 0 {
 		return true
-	case leftAlone(top, text):
-		return false
 	}
-	return has("mime_type") && (has("endpoints") || has("{{host}}"))
+	fields := blockFields(text)
+	if isFlow(text) {
+		fields = slices.Values(flowFields(name, text))
+	}
+	var top []string
+	for field := range fields {
+		if isMark(field) { // what is below it need not be read, and that is most of a definition
+			return true
+		}
+		top = append(top, field)
+	}
+	has := func(part string) bool { return bytes.Contains(text, []byte(part)) }
+	return !leftAlone(top, text) && has("mime_type") && (has("endpoints") || has("{{host}}"))
 }
 
 func isMark(field string) bool { return slices.Contains(marks, strings.ToLower(field)) }
@@ -45,9 +53,6 @@ func leftAlone(top []string, text []byte) bool {
 }
 
 var (
-	// preamble matches the comments, directives and separators in front of YAML.
-	preamble = regexp.MustCompile(`^(?:[ \t]*(?:(?:#|%|---).*)?\r?\n)*`)
-
 	// blockField matches a line of block YAML that has a key, or nothing but a word, in any quotes: its indentation with a
 	// dash, the key, and its value.
 	blockField = regexp.MustCompile(`^([\s\p{Z}]*)([-–—][\s\p{Z}]*)?` +
@@ -60,58 +65,73 @@ var (
 	flowField = regexp.MustCompile(`["'“”„{,\s]([$\pL_]+)["'“”]?\s*:`)
 )
 
-// isFlow reports whether a text is JSON or a flow mapping.
-func isFlow(text []byte) bool { return bytes.HasPrefix(text[len(preamble.Find(text)):], []byte("{")) }
-
-// topFields returns the fields at the top of a text. Unlike parsing, this also finds those of a text with a syntax
-// error, for example one whose fields are indented by one space too many.
-func topFields(name string, text []byte) []string {
-	var fields []string
-	if isFlow(text) {
-		doc := tree.Parse(text, isJSON(name, text))
-		if doc.Root != nil {
-			for _, f := range doc.Root.Fields {
-				fields = append(fields, f.Key.Text)
-			}
-			return fields
+// isFlow reports whether a text is JSON or a flow mapping, behind comments, directives and separators.
+func isFlow(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		content := bytes.TrimSpace(line)
+		isPreamble := len(content) == 0 || content[0] == '#' || content[0] == '%' || bytes.HasPrefix(content, []byte("---"))
+		if !isPreamble {
+			return line[0] == '{'
 		}
-		const most = 100 // broken texts have their marks near the top
-		for _, match := range flowField.FindAllSubmatchIndex(text, most) {
-			if open := tree.Open(string(text[:match[2]])); len(open) <= 2 { // the brace, and a quote
-				fields = append(fields, string(text[match[2]:match[3]]))
-			}
+	}
+	return false
+}
+
+// flowFields returns the fields at the top of a flow mapping. Unlike parsing, this also finds those of a text with a
+// syntax error.
+func flowFields(name string, text []byte) []string {
+	var fields []string
+	doc := tree.Parse(text, isJSON(name, text))
+	if doc.Root != nil {
+		for _, f := range doc.Root.Fields {
+			fields = append(fields, f.Key.Text)
 		}
 		return fields
 	}
-	inner, parent := -1, -1 // indentation of what is inside the last field, and of that field if its first line is to come
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, " \t\r\n")
-		content := strings.TrimLeft(line, " \t-")
-		if content == "" || content[0] == '#' {
-			continue
-		}
-		indent := len(line) - len(strings.TrimLeft(line, " \t"))
-		if parent >= 0 && indent > parent {
-			inner = indent
-		}
-		parent = -1
-		if inner >= 0 && indent >= inner {
-			continue
-		}
-		inner = -1
-		match := blockField.FindStringSubmatch(line)
-		if match == nil {
-			continue
-		}
-		fields = append(fields, match[3])
-		switch {
-		case match[2] != "": // the rest of a list item
-			inner = len(match[1]) + len(match[2])
-		case goesOn.MatchString(match[4]):
-			parent = indent
+	const most = 100 // broken texts have their marks near the top
+	for _, match := range flowField.FindAllSubmatchIndex(text, most) {
+		if open := tree.Open(string(text[:match[2]])); len(open) <= 2 { // the brace, and a quote
+			fields = append(fields, string(text[match[2]:match[3]]))
 		}
 	}
 	return fields
+}
+
+// blockFields returns the fields at the top of block YAML, also those of a text with a syntax error, for example one
+// whose fields are indented by one space too many.
+func blockFields(text []byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		inner, parent := -1, -1 // indentation of what is inside the last field, and of that field if its first line is to come
+		for line := range bytes.Lines(text) {
+			line = bytes.TrimRight(line, " \t\r\n")
+			content := bytes.TrimLeft(line, " \t-")
+			if len(content) == 0 || content[0] == '#' {
+				continue
+			}
+			indent := len(line) - len(bytes.TrimLeft(line, " \t"))
+			if parent >= 0 && indent > parent {
+				inner = indent
+			}
+			parent = -1
+			if inner >= 0 && indent >= inner {
+				continue
+			}
+			inner = -1
+			match := blockField.FindSubmatch(line)
+			if match == nil {
+				continue
+			}
+			if !yield(string(match[3])) {
+				return
+			}
+			switch {
+			case len(match[2]) > 0: // the rest of a list item
+				inner = len(match[1]) + len(match[2])
+			case goesOn.Match(match[4]):
+				parent = indent
+			}
+		}
+	}
 }
 
 // format is a format that users confuse with a definition.
@@ -136,7 +156,10 @@ func unlike(name string, doc *tree.Document) *format {
 	extension := strings.ToLower(filepath.Ext(name))
 	page := slices.Contains([]string{".md", ".rst", ".txt", ".html"}, extension) // it may show a definition
 	tried := slices.Contains([]string{".yaml", ".yml", ".json"}, extension) && !bytes.Contains(doc.Text, []byte{0})
+	hasMark := func(f tree.Field) bool { return isMark(f.Key.Text) }
 	switch {
+	case doc.Root != nil && slices.ContainsFunc(doc.Root.Fields, hasMark):
+		return nil
 	case doc.Root == nil && (!doc.Failed || tried): // its error says more
 		return nil
 	case !(page && doc.Root == nil) && IsDefinition(name, doc.Text):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"signpost"
 	"signpost/internal/routes"
@@ -128,20 +129,26 @@ func (d *decoder) checkVersionsInURLs() {
 	for _, v := range d.versions {
 		for _, e := range v.manifest.Endpoints {
 			u := signpost.CutURL(e.URL)
-			at, segments := v.endpoints[e.URL], strings.Split(u.Path(), "/")
-			i := slices.IndexFunc(segments, func(s string) bool { return s != v.name && routes.ValidVersion(s) })
-			if i < 0 || !u.HasHostPlaceholder() {
+			named, hasOwn := "", false // another version, and this one
+			for segment := range strings.SplitSeq(u.Path(), "/") {
+				hasOwn = hasOwn || segment == v.name
+				if named == "" && segment != v.name && routes.ValidVersion(segment) {
+					named = segment
+				}
+			}
+			if named == "" || !u.HasHostPlaceholder() {
 				continue
 			}
 			if _, err := signpost.ParseURL(e.URL); err != nil {
 				continue
 			}
+			at := v.endpoints[e.URL]
 			if other := routes.OtherVersion(u, v.name, declared); other != "" {
 				d.add(RuleVersionMismatch, "a manifest lists the URLs of its own version: move it to "+other+", or correct the URL",
 					at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
-			} else if !slices.Contains(segments, v.name) { // otherwise the version is that of another API
-				d.warn(RuleVersionNotDeclared, "declare "+segments[i]+" under versions, or correct the URL", at.Key, at.Key,
-					"URL %q names version %s, which the service does not have", e.URL, segments[i])
+			} else if !hasOwn { // otherwise the version is that of another API
+				d.warn(RuleVersionNotDeclared, "declare "+named+" under versions, or correct the URL", at.Key, at.Key,
+					"URL %q names version %s, which the service does not have", e.URL, named)
 			}
 		}
 	}
@@ -149,6 +156,11 @@ func (d *decoder) checkVersionsInURLs() {
 
 // typographic matches text in typographic quotes, such as “Games” or „Spiele“.
 var typographic = regexp.MustCompile(`(?s)^[\p{Pi}\p{Pf}\p{Ps}](.+)[\p{Pi}\p{Pf}]$`)
+
+// isQuoted reports whether a text is in typographic quotes. The last of them is never ASCII, which is quick to see.
+func isQuoted(text string) bool {
+	return text != "" && text[len(text)-1] >= utf8.RuneSelf && typographic.MatchString(text)
+}
 
 // quotable are the fields whose value is not checked otherwise, so that quotes around it go unnoticed.
 var quotable = []string{"name", "id", "key", "label", "value"}

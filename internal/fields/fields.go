@@ -4,10 +4,7 @@
 // Start at [Definition] and follow [Value.Fields] and [Value.Each], or ask [Value.At] for the values at a path.
 package fields
 
-import (
-	"regexp"
-	"slices"
-)
+import "regexp"
 
 // Type is the type of a value.
 type Type uint8
@@ -70,8 +67,10 @@ type Field struct {
 
 // Field returns the field with a name, or nil.
 func (v *Value) Field(name string) *Field {
-	if i := slices.IndexFunc(v.Fields, func(f Field) bool { return f.Name == name }); i >= 0 {
-		return &v.Fields[i]
+	for i := range v.Fields {
+		if v.Fields[i].Name == name {
+			return &v.Fields[i]
+		}
 	}
 	return nil
 }
