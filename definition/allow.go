@@ -15,8 +15,9 @@ import (
 type allowance struct {
 	rule string
 	keys []string   // context keys whose loss is meant; nil means all that are optional
-	at   *tree.Node // name of the rule
-	in   *tree.Node // URL of the endpoint that has the field; nil for the file
+	key  *tree.Node // name of the rule; nil after the file has been read
+	at   place      // of the name
+	in   place      // of the URL of the endpoint that has the field; zero for the file
 }
 
 // lossRules are the rules about context keys that feeds lose.
@@ -26,7 +27,7 @@ var lossRules = []string{match.RuleOverlapDropsContext, match.RuleOverlapInsideS
 // nil for the field of the file.
 func (d *decoder) readAllow(n, endpoint *tree.Node) {
 	for _, f := range n.Get("allow").Fields {
-		reason, a := f.Value, allowance{rule: f.Key.Text, at: f.Key, in: endpoint}
+		reason, a := f.Value, &allowance{rule: f.Key.Text, key: f.Key, at: placeOf(f.Key), in: placeOf(endpoint)}
 		if f.Value.Kind == tree.Object {
 			reason = f.Value.Get("reason")
 			a.keys = d.allowedKeys(a.rule, f.Value)
@@ -63,12 +64,15 @@ func (d *decoder) warn(rule, hint string, at, endpoint *tree.Node, format string
 	d.reportAt(f, tree.Field{Key: at, Value: at}, nil, endpoint)
 }
 
-// allows reports whether a warning is allowed in the endpoint with a URL or, if that is nil, in the file. It records in
+// covers reports whether the allowance is for the endpoint whose URL is at a place.
+func (a *allowance) covers(endpoint place) bool { return a.in == place{} || a.in == endpoint }
+
+// allows reports whether a warning is allowed in the endpoint whose URL is at a place or, if that is zero, in the file. It records in
 // used which rules of allow fields do so.
-func (f *File) allows(rule string, endpoint *tree.Node, used map[*tree.Node]bool) bool {
+func (f *File) allows(rule string, endpoint place, used map[place]bool) bool {
 	allowed := false
 	for _, a := range f.allowances {
-		if a.rule == rule && (a.in == nil || a.in == endpoint) {
+		if a.rule == rule && a.covers(endpoint) {
 			used[a.at], allowed = true, true
 		}
 	}
@@ -77,10 +81,10 @@ func (f *File) allows(rule string, endpoint *tree.Node, used map[*tree.Node]bool
 
 // allowsLoss reports whether the loss of a context key is allowed in the endpoint with a URL. An allowance covers the
 // keys that it names or, if it names none, those that are optional. The zero item stands for what is not about a key.
-func (f *File) allowsLoss(rule string, endpoint *tree.Node, lost signpost.ContextItem, used map[*tree.Node]bool) bool {
-	return f.allows(rule, endpoint, used) && slices.ContainsFunc(f.allowances, func(a allowance) bool {
-		covers := lost.Key == "" || slices.Contains(a.keys, lost.Key) || a.keys == nil && !lost.Required
-		return a.rule == rule && covers && (a.in == nil || a.in == endpoint)
+func (f *File) allowsLoss(rule string, endpoint place, lost signpost.ContextItem, used map[place]bool) bool {
+	return f.allows(rule, endpoint, used) && slices.ContainsFunc(f.allowances, func(a *allowance) bool {
+		isMeant := lost.Key == "" || slices.Contains(a.keys, lost.Key) || a.keys == nil && !lost.Required
+		return a.rule == rule && isMeant && a.covers(endpoint)
 	})
 }
 
@@ -107,9 +111,9 @@ func (d *decoder) checkAllowances() {
 		default:
 			f.Message, f.Hint = fmt.Sprintf("there is no warning %q to allow", a.rule), "docs/rules.md lists them"
 			if near := spell.Nearest(a.rule, names); near != "" {
-				f.Hint, f.Fix = fmt.Sprintf("did you mean %q?", near), d.replacement(a.at, near)
+				f.Hint, f.Fix = fmt.Sprintf("did you mean %q?", near), d.replacement(a.key, near)
 			}
 		}
-		d.report(f, a.at)
+		d.report(f, a.key)
 	}
 }

@@ -31,12 +31,12 @@ type File struct {
 	findings     []signpost.Finding
 	located      map[int]signpost.Path // of errors without a path, by their offset
 	served       bool                  // a manifest
-	basePathAt   *tree.Node            // for clashes between files; nil if the base path could not be read
+	basePathAt   place                 // for clashes between files; zero if the base path could not be read
 	hostsFail    bool                  // Hosts lacks some that could not be read
 	enable       []string
 	features     []signpost.Feature // built-in and declared features, in application order
 	versions     []version
-	allowances   []allowance       // for rules checked by Lint
+	allowances   []*allowance      // for rules checked by Lint
 	contextKeys  map[string]string // declared by the file, with descriptions
 	deprecations map[signpost.Part]*signpost.Deprecation
 }
@@ -105,13 +105,13 @@ func Errors(files ...*File) []signpost.Finding {
 	owners := make(map[string]*File)
 	for _, f := range files {
 		own := f.only(isError)
-		if other := owners[f.BasePath]; f.basePathAt != nil && other != nil {
+		if other := owners[f.BasePath]; f.basePathAt != (place{}) && other != nil {
 			own = append(own, f.finding(signpost.Finding{
 				Rule: RuleBasePath, Severity: signpost.SeverityError, Hint: "give each service a base_path of its own",
 				Message: fmt.Sprintf("base_path %q is already used by %s", f.BasePath, other.Name),
 			}, f.basePathAt))
 			sortFindings(own)
-		} else if f.basePathAt != nil { // otherwise a clash would only follow from the error
+		} else if f.basePathAt != (place{}) { // otherwise a clash would only follow from the error
 			owners[f.BasePath] = f
 		}
 		findings = append(findings, own...)
@@ -171,7 +171,7 @@ func (f *File) State(versions []signpost.Version) signpost.Service {
 		}
 		return state
 	}
-	if f.basePathAt != nil && len(f.versions) > 0 { // otherwise the file does not tell it
+	if f.basePathAt != (place{}) && len(f.versions) > 0 { // otherwise the file does not tell it
 		state.BasePath = f.BasePath
 	}
 	if slices.ContainsFunc(f.findings, isError) {
@@ -200,6 +200,9 @@ func (f *File) errorsOf(v *signpost.Version) []signpost.Path {
 // Snippet returns at most width characters of a line around a column, and the column of the first of them. The time it
 // takes does not depend on the length of the line.
 func (f *File) Snippet(line, column, width int) (text string, first int) {
+	if f == nil || f.doc == nil {
+		return "", 1 // of a file for Lint alone
+	}
 	return f.doc.Snippet(line, column, width)
 }
 

@@ -122,7 +122,7 @@ func (d *decoder) applications(v version, features []signpost.Feature) []int {
 	for _, e := range v.manifest.Endpoints {
 		urls = append(urls, e.URL)
 		// A trailing slash that keeps it from applying is reported itself, unless it is meant.
-		if url, ok := strings.CutSuffix(e.URL, "/"); ok && !d.allows(warnings.TrailingSlash, v.endpoints[e.URL].Key, d.used) {
+		if url, ok := strings.CutSuffix(e.URL, "/"); ok && !d.allows(warnings.TrailingSlash, placeOf(v.endpoints[e.URL].Key), d.used) {
 			urls = append(urls, url)
 		}
 	}

@@ -24,12 +24,13 @@ type decoder struct {
 	opts Options
 
 	broken     map[*tree.Node]bool
-	empty      bool                // there is nothing in the text
-	duplicated bool                // a key occurs twice, and what the second one has is not read
-	unread     bool                // something is not where it belongs, so what seems unused may be used
-	reported   int                 // number of findings
-	places     map[string]int      // how often a manifest has an error, by rule and message
-	used       map[*tree.Node]bool // rules of allow fields that allow something
+	empty      bool           // there is nothing in the text
+	duplicated bool           // a key occurs twice, and what the second one has is not read
+	unread     bool           // something is not where it belongs, so what seems unused may be used
+	reported   int            // number of findings
+	places     map[string]int // how often a manifest has an error, by rule and message
+	used       map[place]bool // rules of allow fields that allow something
+	basePath   *tree.Node     // nil if it could not be read
 
 	extras map[*tree.Node]signpost.Extra // fields beyond the specification, by object
 	within tree.Field                    // the endpoint that is being checked, if any
@@ -49,7 +50,7 @@ func newDecoder(f *File, text []byte, opts Options) *decoder {
 	f.located = make(map[int]signpost.Path)
 	f.doc = tree.Parse(text, f.served || isJSON(f.Name, text))
 	d := &decoder{
-		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[*tree.Node]bool),
+		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[place]bool),
 		extras: make(map[*tree.Node]signpost.Extra), places: make(map[string]int),
 	}
 	for _, problem := range f.doc.Problems {
@@ -108,7 +109,7 @@ func (d *decoder) report(f signpost.Finding, at *tree.Node) *signpost.Finding {
 	}
 	d.reported++
 	if len(d.findings) <= maxFindings {
-		d.findings = append(d.findings, d.finding(f, at))
+		d.findings = append(d.findings, d.finding(f, placeOf(at)))
 		return &d.findings[len(d.findings)-1]
 	}
 	if isError(f) {
@@ -118,9 +119,8 @@ func (d *decoder) report(f signpost.Finding, at *tree.Node) *signpost.Finding {
 }
 
 // finding returns a finding with its position in the file.
-func (f *File) finding(found signpost.Finding, at *tree.Node) signpost.Finding {
-	found.File, found.Width = f.Name, at.Width()
-	found.Line, found.Column = f.doc.Position(at.Start())
+func (f *File) finding(found signpost.Finding, at place) signpost.Finding {
+	found.File, found.Line, found.Column, found.Width = f.Name, at.line, at.column, at.width
 	return found
 }
 
@@ -148,6 +148,7 @@ func (d *decoder) finish() *File {
 		return before
 	})
 	sortFindings(d.findings)
+	d.basePathAt = placeOf(d.basePath)
 	d.doc.Root, d.doc.Problems = nil, nil
 	return d.File
 }

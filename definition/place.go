@@ -8,6 +8,18 @@ import (
 	"signpost/internal/warnings"
 )
 
+// place is where a key or a value is: what a file keeps of it after its tree is released.
+type place struct{ line, column, width int }
+
+// placeOf returns where a node is. Nil is nowhere.
+func placeOf(n *tree.Node) place {
+	if n == nil {
+		return place{}
+	}
+	line, column := n.Document().Position(n.Start())
+	return place{line, column, n.Width()}
+}
+
 // usedRules are the rules about the use of a shared modifier in an endpoint. All others concern the modifier itself,
 // and are reported once, at its declaration.
 var usedRules = []string{signpost.RuleModifierIDDuplicate, signpost.RuleModifierKeyDuplicate, warnings.QueryInURL}
@@ -54,7 +66,7 @@ func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Pa
 			at, n = next, next
 		}
 	}
-	allowed := f.Severity == signpost.SeverityWarning && d.allows(f.Rule, endpoint, d.used)
+	allowed := f.Severity == signpost.SeverityWarning && d.allows(f.Rule, placeOf(endpoint), d.used)
 	if allowed || d.broken[n] {
 		return
 	}

@@ -40,7 +40,6 @@ func ParseProject(name string, text []byte) *Project {
 		}
 	}
 	d.finish()
-	d.basePathAt = nil
 	return p
 }
 

@@ -32,7 +32,7 @@ type version struct {
 	name     string
 	key      *tree.Node
 	manifest signpost.Manifest
-	places   []*tree.Node    // URLs of the endpoints; nil for one with an error, whose settings are unknown
+	places   []place         // of the URLs of the endpoints; zero for one with an error, whose settings are unknown
 	errors   []signpost.Path // of errors that Validate does not find
 
 	endpoints map[string]tree.Field // by URL; nil after the file has been read
@@ -68,7 +68,7 @@ func (d *decoder) definition(root *tree.Node) {
 			d.add(signpost.RuleRequiredField, fields.Definition.Form, root, "the definition has no versions")
 		}
 		d.unread = true
-		d.basePathAt = nil // nothing is served there
+		d.basePath = nil // nothing is served there
 	}
 	for _, field := range versions.Fields {
 		if name := field.Key.Text; fields.Definition.Field("versions").Value.Of(name) != nil { // otherwise it is reported
@@ -103,7 +103,7 @@ func (d *decoder) manifest(f tree.Field, v version, what string) version {
 
 func (d *decoder) readBasePath(root, n *tree.Node) {
 	if n.Kind == tree.Null && !d.broken[n] && !d.broken[root] {
-		d.basePathAt = d.doc.NodeAt(root.Start(), root.Start()) // the default
+		d.basePath = d.doc.NodeAt(root.Start(), root.Start()) // the default
 	}
 	if n.Kind != tree.String || d.broken[n] {
 		return
@@ -114,7 +114,7 @@ func (d *decoder) readBasePath(root, n *tree.Node) {
 		d.add(RuleBasePath, "write "+right, n, "%s", what)
 		return
 	}
-	d.BasePath, d.basePathAt = path, n
+	d.BasePath, d.basePath = path, n
 }
 
 func (d *decoder) readHosts(n *tree.Node) {

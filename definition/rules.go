@@ -181,7 +181,7 @@ func (d *decoder) checkQuotes() {
 
 // checkBasePath reports a base path that ends in what Signpost appends to it.
 func (d *decoder) checkBasePath() {
-	base, at := strings.TrimSuffix(d.BasePath, "/endpoints-manifest"), d.basePathAt
+	base, at := strings.TrimSuffix(d.BasePath, "/endpoints-manifest"), d.basePath
 	if i := strings.LastIndexByte(base, '/'); routes.ValidVersion(base[i+1:]) {
 		base = base[:i]
 	}

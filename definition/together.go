@@ -33,10 +33,13 @@ func (d *decoder) keepPlaces() {
 	featuresFail := slices.ContainsFunc(unpathed, func(offset int) bool {
 		return isInField(d.doc.Root, "enable", offset) || isInField(d.doc.Root, "features", offset)
 	})
-	d.allowances = slices.DeleteFunc(d.allowances, func(a allowance) bool { return !slices.Contains(togetherRules, a.rule) })
+	d.allowances = slices.DeleteFunc(d.allowances, func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) })
+	for _, a := range d.allowances {
+		a.key = nil
+	}
 	for i := range d.versions {
 		v := &d.versions[i]
-		v.places = make([]*tree.Node, 0, len(v.manifest.Endpoints))
+		v.places = make([]place, 0, len(v.manifest.Endpoints))
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]
 			v.errors = append(v.errors, d.errorsIn(f, unpathed)...)
@@ -46,9 +49,9 @@ func (d *decoder) keepPlaces() {
 			if slices.ContainsFunc(errors, func(offset int) bool { return isInside(f, offset) }) {
 				f.Key = nil
 			}
-			v.places = append(v.places, f.Key)
+			v.places = append(v.places, placeOf(f.Key))
 		}
-		v.endpoints = nil
+		v.key, v.endpoints = nil, nil
 	}
 }
 
@@ -106,28 +109,17 @@ func pathTo(n *tree.Node, offset int) signpost.Path {
 	return nil
 }
 
-// ForLint returns a copy of the file for [Lint] alone: it has no modifiers, and cannot be compiled. A server keeps it
-// to judge the file together with others. Its texts and places are next to each other in memory of their own: those of
-// the file lie scattered among what parsing took, and would keep the pages of all of it.
+// ForLint returns a copy of the file for [Lint] alone: it has no text and no modifiers, and cannot be compiled. A server
+// keeps it to judge the file together with others. What the endpoints say is in memory of their own: the strings of the
+// file lie scattered among what parsing took, and would keep the pages of all of it. With 2,000 services, a server at
+// rest takes a third less memory (go run ./bench growth).
 func (f *File) ForLint() *File {
 	slim := *f
+	slim.doc = nil
 	slim.versions = slices.Clone(f.versions)
-	shared := make(map[*tree.Node]bool) // places that allowances refer to
-	for _, a := range f.allowances {
-		shared[a.in] = true
-	}
 	for i := range slim.versions {
 		v := &slim.versions[i]
 		v.manifest = signpost.Manifest{Endpoints: packed(v.manifest.Endpoints)}
-		nodes := make([]tree.Node, len(v.places))
-		v.places = slices.Clone(v.places)
-		for j, at := range v.places {
-			if at != nil && !shared[at] {
-				nodes[j] = *at
-				nodes[j].Text = v.manifest.Endpoints[j].URL
-				v.places[j] = &nodes[j]
-			}
-		}
 	}
 	return &slim
 }
@@ -161,13 +153,16 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	for _, f := range files {
 		findings = append(findings, f.only(func(f signpost.Finding) bool { return !isError(f) })...)
 	}
-	used := make(map[*tree.Node]bool)
+	used := make(map[*File]map[place]bool)
+	for _, f := range slices.Concat(files, registered) {
+		used[f] = make(map[place]bool)
+	}
 	findings = append(findings, overlaps(files, registered, used)...)
 	if len(files)+len(registered) > 1 { // a single file cannot tell whether the allowance is used
 		for _, f := range files {
 			failed := slices.ContainsFunc(f.findings, isError) // it may allow something once the errors are fixed
 			for _, a := range f.allowances {
-				if !failed && !used[a.at] {
+				if !failed && !used[f][a.at] {
 					findings = append(findings, f.finding(unusedAllow(a.rule), a.at))
 				}
 			}
@@ -184,15 +179,15 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 }
 
 // overlaps returns the findings about overlap, and records which rules of allow fields are used.
-func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Finding {
+func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpost.Finding {
 	without := published(files, registered)
 	var judged map[string]registeredEndpoint
 	if len(registered) > 0 {
 		judged = asRegistered(files)
 	}
 	var all [2][]signpost.Version
-	var places []map[string]*tree.Node // by version and URL
-	var owners []*File                 // by version
+	var places []map[string]place // by version and URL
+	var owners []*File            // by version
 	for i, some := range [][]*File{files, registered} {
 		for _, f := range some {
 			for j := range f.versions {
@@ -210,7 +205,7 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 				where := make(map[string]string, len(at))
 				for url, key := range at {
 					if !f.served { // which is probably a single line
-						where[url] = fmt.Sprintf("%s:%d", f.Name, key.Line())
+						where[url] = fmt.Sprintf("%s:%d", f.Name, key.line)
 					}
 				}
 				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: manifest, Places: where})
@@ -220,7 +215,8 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 	}
 	var findings []signpost.Finding
 	allowed := func(version int, endpoint, rule string, lost signpost.ContextItem) bool {
-		return owners[version].allowsLoss(rule, places[version][endpoint], lost, used)
+		owner := owners[version]
+		return owner.allowsLoss(rule, places[version][endpoint], lost, used[owner])
 	}
 	for i, some := range match.OverlapsExcept(all[0], all[1], allowed) {
 		for _, f := range some {
@@ -228,7 +224,7 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 				continue
 			}
 			at := places[i][f.Path.Endpoint()]
-			if owners[i].allows(f.Rule, at, used) { // but not all of it
+			if owners[i].allows(f.Rule, at, used[owners[i]]) { // but not all of it
 				f.Hint += "; allow covers optional keys, and those that it names: {keys: […], reason: …}"
 			}
 			findings = append(findings, owners[i].finding(f, at))
@@ -239,11 +235,11 @@ func overlaps(files, registered []*File, used map[*tree.Node]bool) []signpost.Fi
 
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
 // errors, and the places of its URLs. The features that the file enables are applied.
-func (f *File) comparable(v *version) (signpost.Manifest, map[string]*tree.Node) {
+func (f *File) comparable(v *version) (signpost.Manifest, map[string]place) {
 	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
-	at := make(map[string]*tree.Node, len(v.manifest.Endpoints))
+	at := make(map[string]place, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
-		if v.places[i] != nil {
+		if v.places[i] != (place{}) {
 			e.Modifiers = nil
 			m.Endpoints = append(m.Endpoints, e)
 			at[e.URL] = v.places[i]

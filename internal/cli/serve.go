@@ -18,6 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signpost"
+	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/daemon"
 	"signpost/internal/routes"
@@ -196,7 +198,14 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 		daemon.LogFindings(log, loaded.Findings)
 	} else {
 		shown, others := daemon.FirstFindings(loaded.Findings)
-		printFindings(c.Stderr, files, shown)
+		var quoted []*definition.File // read again, because those of a server have no text
+		for _, f := range loaded.Snapshot.Files {
+			isQuoted := func(found signpost.Finding) bool { return found.File == f.Name }
+			if f.Definition != nil && slices.ContainsFunc(shown, isQuoted) {
+				quoted = append(quoted, definition.Parse(f.Name, f.Text))
+			}
+		}
+		printFindings(c.Stderr, quoted, shown)
 		if others > 0 {
 			printf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", others)
 		}
@@ -256,7 +265,7 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 	config.Definition = project.Options(config.Definition)
 	follow := source.Options{
 		Stdin: stdin, CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
-		Note: func(message string) { log.Info(message) },
+		Note: func(message string) { log.Info(message) }, Once: true,
 	}
 	if len(args) == 0 {
 		args, follow.Patterns = project.Definitions, true

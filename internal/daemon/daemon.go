@@ -221,6 +221,7 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	d.logSettings()
 	d.logResult(d.first)
 	d.first = Loaded{}
+	d.workspace.Forget()
 	scheme, addr := d.Address()
 	d.Config.Log.Info("serving", "listen", addr.String(), "scheme", scheme,
 		"manifests", len(d.Routes()), "version", d.Config.Version)

@@ -34,6 +34,10 @@ type Options struct {
 	// Hasty makes files be read as soon as they change, and read again if they were incomplete: in an editor.
 	Hasty bool
 
+	// Once makes Read return the text of a local file only when it is new: a server needs no text after it has published
+	// it, and thousands of them are a seventh of its memory at rest (go run ./bench growth).
+	Once bool
+
 	// Note is called with a line about the files in a directory that are skipped because they are not definitions, once
 	// about each file. It may be nil.
 	Note func(message string)
@@ -72,6 +76,7 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if opts.Hasty {
 				l.rest = 0
 			}
+			l.once = opts.Once
 			all = append(all, l)
 		}
 	}

@@ -34,6 +34,7 @@ type local struct {
 	rest  time.Duration                               // how long a file must have been unchanged
 	note  func(message string)                        // may be nil
 
+	once      bool // texts are returned when they are new, and not kept
 	manifests bool // it stands for those in a directory, too
 
 	files       map[string]localFile // by name
@@ -137,8 +138,17 @@ func (l *local) read() (_ []Document, failures []error) {
 		}
 		return l.documents, failures
 	}
-	l.files, l.documents = files, documents
-	return slices.Clone(documents), failures
+	l.files, l.documents = files, slices.Clone(documents)
+	if l.once {
+		for i := range l.documents {
+			l.documents[i].Text = nil
+		}
+		for name, f := range files {
+			f.document.Text = nil
+			files[name] = f
+		}
+	}
+	return documents, failures
 }
 
 // readAtRest reads files once each has been unchanged for a while, and returns them and the errors by name. It waits

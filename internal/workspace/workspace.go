@@ -177,6 +177,7 @@ type Workspace struct {
 	last    *Snapshot
 	known   map[string]*File // the files of last, by id
 	parsed  int              // texts that were parsed
+	forgets bool             // texts that were parsed
 }
 
 // New returns a workspace of sources. The first call of Look reads them.
@@ -241,7 +242,20 @@ func (w *Workspace) Look() *Snapshot {
 		}
 	}
 	w.parse()
+	if w.forgets {
+		w.Forget()
+	}
 	return w.last
+}
+
+// Forget drops the texts of all files, now and whenever they have been parsed. There must be no Lay after that.
+func (w *Workspace) Forget() {
+	w.forgets, w.read.Files = true, nil
+	for _, f := range w.last.Files {
+		if f.Text != nil { // otherwise others may be reading it
+			f.Text = nil
+		}
+	}
 }
 
 // parse makes a snapshot of what was read and laid over it the last one. Files that have not changed are those of the
@@ -267,7 +281,9 @@ func (w *Workspace) parse() {
 		if f.Sum == "" { // it is not watched
 			f.Sum = source.SumOf(f.Text)
 		}
-		if old := w.known[id]; old != nil && old.Sum == f.Sum && old.Role == f.Role && old.Name == f.Name {
+		old := w.known[id]
+		isKnown := old != nil && old.Sum == f.Sum
+		if isKnown && (f.Text == nil || old.Role == f.Role && old.Name == f.Name) { // a text that is not new may be left out
 			f = old
 		} else {
 			fresh := *f // an earlier snapshot may have the other one

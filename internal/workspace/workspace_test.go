@@ -103,6 +103,34 @@ func TestUnsaved(t *testing.T) {
 	}
 }
 
+// TestForget drops texts, and sees changes nevertheless.
+func TestForget(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.yaml", "b.yaml"} {
+		testkit.Write(t, filepath.Join(dir, name), endpoint("/"+name, "/"+name, ""))
+	}
+	sources := testkit.Must(source.Follow([]string{dir}, source.Options{Once: true}))(t)
+	w := New(Options{}, Source{Source: sources[0]})
+	if first := w.Look(); len(first.Files[0].Text) == 0 {
+		t.Error("there is no text at first")
+	}
+	w.Forget()
+	for _, text := range []string{endpoint("/c", "/c", ""), "versions: 5"} {
+		testkit.Write(t, filepath.Join(dir, "b.yaml"), text)
+		s := w.Look()
+		testkit.Equal(t, "changed", names(s.Changed), "b.yaml")
+		for _, f := range s.Files {
+			if f.Text != nil {
+				t.Errorf("%s has a text", f.Name)
+			}
+		}
+	}
+	testkit.Equal(t, "findings", rules(w.Look().Findings()), "b.yaml wrong-type")
+	if w.parsed != 4 {
+		t.Errorf("%d texts are parsed", w.parsed)
+	}
+}
+
 // TestRoles checks who takes part in what: of a project, the other definitions clash and overlap, and are not judged; what
 // is registered overlaps only, and may be a manifest.
 func TestRoles(t *testing.T) {
