@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"maps"
 	"net/http"
 	"path"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,6 +26,8 @@ type asset struct{ body, compressed []byte }
 func (s *Studio) loadAssets() {
 	s.assets, s.pages = make(map[string]asset), template.New("")
 	hash := fnv.New64a()
+	add := func(name string, body []byte) { s.assets["/"+name] = asset{body, compress(body, gzip.BestCompression)} }
+	modules, styles := make(map[string][]byte), []byte{}
 	entries, _ := assetFiles.ReadDir("assets") // in memory, as everything here, so it cannot fail
 	for _, entry := range entries {
 		name := entry.Name()
@@ -30,13 +36,52 @@ func (s *Studio) loadAssets() {
 		switch path.Ext(name) {
 		case ".html":
 			template.Must(s.pages.New(name).Parse(string(body)))
-			continue
 		case ".js":
-			s.modules = append(s.modules, name)
+			modules[name] = body
+		case ".css":
+			styles = append(styles, body...) // in the order of their names
+		default:
+			add(name, body)
 		}
-		s.assets["/"+name] = asset{body, compress(body, gzip.BestCompression)}
 	}
+	add("studio.css", styles)
+	add("studio.js", joined(modules))
 	s.build = fmt.Sprintf("%x", hash.Sum64())
+}
+
+// In a module, an import is a statement of its own, and an export is a declaration.
+var (
+	importing = regexp.MustCompile(`(?m)^import (\{[^}]*\}) from "\./(\w+\.js)";$`)
+	exporting = regexp.MustCompile(`(?m)^export ((?:const|class|function|async function) (\w+))`)
+)
+
+// joined returns the modules of the page as one script: a browser takes half as long for it as for 25 files. Each module
+// becomes a function that returns what the module exports, and is called after those that it imports.
+func joined(modules map[string][]byte) []byte {
+	out := bytes.NewBufferString("const modules = {};\n")
+	done := make(map[string]bool)
+	var add func(name string)
+	add = func(name string) {
+		if done[name] {
+			return
+		}
+		done[name] = true
+		body := modules[name]
+		for _, imported := range importing.FindAllSubmatch(body, -1) {
+			add(string(imported[2]))
+		}
+		var exports []string
+		for _, exported := range exporting.FindAllSubmatch(body, -1) {
+			exports = append(exports, string(exported[2]))
+		}
+		body = importing.ReplaceAll(body, []byte(`const $1 = modules["$2"];`))
+		body = exporting.ReplaceAll(body, []byte("$1"))
+		fmt.Fprintf(out, "modules[%q] = (() => {\n%sreturn { %s };\n})();\n", name, body, strings.Join(exports, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		add(name)
+	}
+	return out.Bytes()
 }
 
 // executed returns what a template of the page makes of data.

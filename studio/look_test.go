@@ -2,11 +2,13 @@ package studio_test
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -127,7 +129,15 @@ func TestPageFits(t *testing.T) {
 // TestPageFailuresForAxe runs axe-core on empty and failed states.
 func TestPageFailuresForAxe(t *testing.T) {
 	t.Parallel()
-	s, address := serve(t, studio.Options{})
+	var stopped atomic.Bool
+	s, address := serve(t, studio.Options{}, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if stopped.Load() {
+				panic(http.ErrAbortHandler)
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
 	p := openForAxe(t, address)
 	p.waitText("#empty", "Nothing is registered yet")
 	p.axe("nothing registered")
@@ -138,7 +148,8 @@ func TestPageFailuresForAxe(t *testing.T) {
 	p.waitText("#send-failure", "Nothing listens")
 	p.register("http://127.0.0.1:1/v1/endpoints-manifest")
 	p.waitText("#register-failure", "Nothing listens")
-	p.eval(`import("/store.js").then((m) => m.change(() => { m.state.connection = "lost"; })); 0`)
+	stopped.Store(true)
+	p.eval(`document.dispatchEvent(new Event("visibilitychange"))`) // connects again
 	p.waitText("#offline", "The studio has stopped.")
 	p.axe("a failed request, a failed registration, and stopped")
 }

@@ -124,12 +124,6 @@ func runs(old, now []json.RawMessage) []any {
 	return list
 }
 
-// page is what the template of the page takes.
-type page struct {
-	Modules []string
-	State   object
-}
-
 // servePage serves the page with the state in it, so that it is shown without another request.
 func (s *Studio) servePage(w http.ResponseWriter, r *http.Request) {
 	shown, err := s.view(r)
@@ -137,5 +131,5 @@ func (s *Studio) servePage(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	writeText(w, r, contentTypes[""], s.executed("index.html", page{s.modules, s.stateSince(shown, "", 0)}))
+	writeText(w, r, contentTypes[""], s.executed("index.html", s.stateSince(shown, "", 0)))
 }

@@ -81,10 +81,9 @@ type Studio struct {
 	origins  map[string]bool  // allowed values of Origin, such as http://localhost:8079
 	assets   map[string]asset // the files of the page, by route
 	pages    *template.Template
-	modules  []string // the scripts of the page
-	build    string   // a hash of them
-	instance string   // changes with every start
-	cookie   string   // the name of the one with the token: browsers send it to all ports of a host
+	build    string // a hash of them
+	instance string // changes with every start
+	cookie   string // the name of the one with the token: browsers send it to all ports of a host
 	handler  http.Handler
 
 	mu      sync.Mutex

@@ -49,21 +49,26 @@ export function compose() {
   composing = wish;
   clearTimeout(composeTimer);
   clearTimeout(autoTimer);
-  composeTimer = window.setTimeout(async () => {
-    try {
-      const draft = await call("/api/compose", filled(at));
-      if (composing !== wish) return; // another is on its way, and newer
-      change((state) => { state.draft = { ...draft, signature: wish }; });
-      autoTimer = window.setTimeout(autoSend, state.answers[at.id] ? autoDelay : 0);
-    } catch (refused) {
-      if (!(refused instanceof Refused)) throw refused;
-      failedAt = wish;
-      if (refused.failure.status === 404) refresh();
-      else setTimeout(() => { failedAt = ""; change(); }, 2000);
-    } finally {
-      if (composing === wish) composing = "";
-    }
-  }, state.draft ? composeDelay : 0);
+  if (state.draft) composeTimer = window.setTimeout(() => ask(at, wish), composeDelay);
+  else ask(at, wish); // while the browser lays out the page
+}
+
+/** ask asks for a draft. @param {Current} at @param {string} wish */
+async function ask(at, wish) {
+  try {
+    const draft = await call("/api/compose", filled(at));
+    if (composing !== wish) return; // another is on its way, and newer
+    change((state) => { state.draft = { ...draft, signature: wish }; });
+    if (state.answers[at.id]) autoTimer = window.setTimeout(autoSend, autoDelay);
+    else autoSend();
+  } catch (refused) {
+    if (!(refused instanceof Refused)) throw refused;
+    failedAt = wish;
+    if (refused.failure.status === 404) refresh();
+    else setTimeout(() => { failedAt = ""; change(); }, 2000);
+  } finally {
+    if (composing === wish) composing = "";
+  }
 }
 
 /** wishOf is a text that changes when a draft would. @param {Current} at */
