@@ -13,10 +13,13 @@ import (
 	"signpost/internal/testkit"
 )
 
-// transports serves a handler in the three ways in which serve can, and returns the addresses.
+// transports serves a handler in every way in which serve can, and returns the addresses.
 func transports(t *testing.T, h http.Handler) map[string]string {
 	t.Helper()
-	addresses := map[string]string{"http": "http://" + listen(t, h)}
+	addresses := map[string]string{"http": "http://" + listenPlain(t, h)}
+	if direct, ok := h.(*Handler); ok {
+		addresses["wire"] = "http://" + listen(t, direct)
+	}
 	for _, name := range []string{"https", "http2"} {
 		s := httptest.NewUnstartedServer(h)
 		s.EnableHTTP2 = name == "http2"

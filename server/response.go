@@ -4,8 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"sync"
-	"time"
 
 	"signpost/internal/wire"
 )
@@ -33,59 +31,26 @@ func (res *response) write(w http.ResponseWriter, r *http.Request) (int, error) 
 	return w.Write(res.body)
 }
 
-// delivery is a request being answered. It ends when the response has been written, which on connections of package
-// wire is after the handler has returned.
-type delivery struct {
-	handler *Handler
-	request *http.Request
-	start   time.Time
-	event   Event
-	rep     *representation // that the response is sent from, or nil
-	wire    wire.Response
-}
-
-// deliveries recycles deliveries to avoid an allocation per request.
-var deliveries = sync.Pool{New: func() any { return new(delivery) }}
-
-// Written implements [wire.Observer].
-func (d *delivery) Written(body int, err error) {
-	h := d.handler
-	if d.rep != nil {
-		h.manifests.release(d.rep)
-	}
-	if h.observe != nil {
-		d.event.Bytes = body
-		d.event.Duration = time.Since(d.start)
-		if d.event.Err == nil {
-			d.event.Err = err
-		}
-		h.observe(d.request, d.event)
-	}
-	*d = delivery{}
-	deliveries.Put(d)
-}
-
-// send writes a response, with a single system call if the connection supports it.
-func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response, d *delivery) {
-	d.event.Status = res.status
+// send writes a response, with a single system call if the connection supports it, and returns the number of body bytes
+// written.
+func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response) (int, error) {
 	isHead := r.Method == http.MethodHead
-	if conn := wire.Of(w, r); conn != nil {
-		d.wire = wire.Response{Status: res.status, Header: res.head.lines, Body: res.body, Observer: d}
+	if direct, ok := w.(wire.Sender); ok {
+		body := res.body
 		if isHead {
-			d.wire.Body = nil
+			body = nil
 		}
-		conn.Announce(&d.wire)
-		w.WriteHeader(res.status)
-		return
+		return direct.Send(res.status, res.head.lines, body)
 	}
 	n, err := res.write(w, r)
-	if err == nil && h.observe != nil { // part of it may still be buffered, and therefore not written
-		err = http.NewResponseController(w).Flush()
-		// A response that an outer handler buffers cannot be tracked any further. One to HEAD ends with its header:
-		// over HTTP/2 the stream is already closed then, and Flush reports an error.
-		if errors.Is(err, http.ErrNotSupported) || isHead && r.ProtoMajor == 2 {
-			err = nil
-		}
+	if err != nil || h.observe == nil {
+		return n, err
 	}
-	d.Written(n, err)
+	err = http.NewResponseController(w).Flush() // part of it may still be buffered, and therefore not written
+	// A response that an outer handler buffers cannot be tracked any further. One to HEAD ends with its header: over
+	// HTTP/2 the stream is already closed then, and Flush reports an error.
+	if errors.Is(err, http.ErrNotSupported) || isHead && r.ProtoMajor == 2 {
+		err = nil
+	}
+	return n, err
 }

@@ -59,11 +59,11 @@ func TestResponses(t *testing.T) {
 		{"headers of an outer handler", Options{AllowedHosts: ours}, []Service{v1(template)}, around},
 	} {
 		handler := newHandler(t, c.opts, c.services...)
-		var h http.Handler = handler
-		if c.wrap != nil {
-			h = c.wrap(handler)
+		wired, plain := listen(t, handler), listenPlain(t, handler)
+		if c.wrap != nil { // serve has none
+			plain = listenPlain(t, c.wrap(handler))
+			wired = plain
 		}
-		wired, plain := listen(t, h), listenPlain(t, h)
 		tag := ""
 		for _, block := range regexp.MustCompile(`(?m)^=== `+c.name+`\n(> .*\n)+`).FindAllString(golden, -1) {
 			_, request, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(block), "\n> ", "\n"), "\n")

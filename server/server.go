@@ -48,7 +48,7 @@ type Options struct {
 	CacheBytes int64
 
 	// Observe, if set, is called once for every request, after its response has been written to the connection or could
-	// not be written. That may be after the handler has returned. It must be fast and safe for concurrent use.
+	// not be written. It must be fast and safe for concurrent use.
 	Observe func(*http.Request, Event)
 }
 
@@ -252,16 +252,29 @@ func (h *Handler) InFlight() int64 {
 // ServeHTTP serves the manifests, and 404 for every other path. Headers set by outer handlers are kept, except those
 // that describe the body; Vary, Cache-Control and Access-Control-Expose-Headers are extended.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	d := deliveries.Get().(*delivery)
-	d.handler, d.request = h, r
+	var start time.Time
 	if h.observe != nil {
-		d.start = time.Now()
+		start = time.Now()
 	}
-	h.send(w, r, h.answer(w, r, d), d)
+	var event Event
+	res, rep := h.answer(w, r, &event)
+	n, err := h.send(w, r, res)
+	if rep != nil {
+		h.manifests.release(rep)
+	}
+	if h.observe == nil {
+		return
+	}
+	event.Status, event.Bytes, event.Duration = res.status, n, time.Since(start)
+	if event.Err == nil {
+		event.Err = err
+	}
+	h.observe(r, event)
 }
 
-// answer returns the response to a request, and records how it came about in the delivery.
-func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *response {
+// answer returns the response to a request, with the representation that it is sent from, or nil, and records how it
+// came about.
+func (h *Handler) answer(w http.ResponseWriter, r *http.Request, event *Event) (*response, *representation) {
 	t := h.table.Load() // loaded once, so that the response comes from a single table
 	hasBody := r.ContentLength != 0
 	if hasBody {
@@ -269,35 +282,34 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, d *delivery) *r
 	}
 	route := t.routes[r.URL.Path]
 	if route == nil {
-		return t.notFound.response(h.common, arrived{Path: shown(r.URL.Path)})
+		return t.notFound.response(h.common, arrived{Path: shown(r.URL.Path)}), nil
 	}
-	d.event.BasePath, d.event.Version = route.basePath, route.version
+	event.BasePath, event.Version = route.basePath, route.version
 	switch {
 	case r.Method == http.MethodOptions:
-		return h.preflight
+		return h.preflight, nil
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return h.problems[methodNotAllowed]
+		return h.problems[methodNotAllowed], nil
 	case hasBody && !emptyBody(r):
-		return h.problems[bodyTooLarge]
+		return h.problems[bodyTooLarge], nil
 	}
 	host, from, refused := h.hosts.host(r, route.hosts)
 	if refused != nil {
-		d.event.Refused = refused.refused
-		return refused.refusal(h.common, from)
+		event.Refused = refused.refused
+		return refused.refusal(h.common, from), nil
 	}
 	rep, hit, err := h.manifests.get(route, host, acceptsGzip(r.Header["Accept-Encoding"]))
 	if err != nil {
-		return h.failed(err, from, d)
+		return h.failed(err, from, event), nil
 	}
-	d.rep = rep
-	d.event.Host, d.event.Cache = rep.host, CacheMiss
+	event.Host, event.Cache = rep.host, CacheMiss
 	if hit {
-		d.event.Cache = CacheHit
+		event.Cache = CacheHit
 	}
 	if matchesTag(r.Header["If-None-Match"], rep.tag) {
-		return rep.notModified
+		return rep.notModified, rep
 	}
-	return rep.full
+	return rep.full, rep
 }
 
 // emptyBody reports whether the body of a request turns out to be empty, as one of unknown length may, in chunks. It
@@ -311,7 +323,7 @@ func emptyBody(r *http.Request) bool {
 }
 
 // failed returns the response for a manifest that could not be rendered.
-func (h *Handler) failed(err error, from taken, d *delivery) *response {
+func (h *Handler) failed(err error, from taken, event *Event) *response {
 	var misfit *signpost.HostError
 	switch {
 	case errors.Is(err, errBusy):
@@ -321,9 +333,9 @@ func (h *Handler) failed(err error, from taken, d *delivery) *response {
 		if misfit.Same.String() != "" {
 			refused = hostCollides
 		}
-		d.event.Refused = refused.refused
+		event.Refused = refused.refused
 		return refused.refusal(h.common, from)
 	}
-	d.event.Err = err
+	event.Err = err
 	return h.problems[internalError]
 }

@@ -55,9 +55,10 @@ func newHandler(t testing.TB, opts Options, services ...Service) *Handler {
 // listen serves the handler on loopback, like the daemon, and returns the address.
 func listen(t testing.TB, h http.Handler) string {
 	t.Helper()
-	l := testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	srv := &http.Server{Handler: h, ConnContext: wire.Context} // without ConnState, so that net/http notices who is gone
-	go srv.Serve(wire.NewListener(l, 0))
+	l := wire.NewListener(testkit.Must(net.Listen("tcp", "127.0.0.1:0"))(t), 0)
+	srv := &http.Server{Handler: h, ConnState: l.ConnState}
+	l.Answer(srv)
+	go srv.Serve(l)
 	t.Cleanup(func() { srv.Close() })
 	return l.Addr().String()
 }

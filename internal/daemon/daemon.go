@@ -71,8 +71,7 @@ type Config struct {
 
 	NotifySocket string // of systemd, which learns of readiness and reloads: a path, or @ and an abstract name; empty for none
 
-	timeouts timeouts     // the constants in listen.go, except in tests
-	prove    func() error // proveWire, except in tests
+	timeouts timeouts // the constants in listen.go, except in tests
 }
 
 // Daemon is a manifest server. Create one with [New].
@@ -85,20 +84,16 @@ type Daemon struct {
 	failed   chan error  // receives the error of a listener that failed
 	draining atomic.Bool // shutting down
 
-	servers     []*http.Server                                  // the manifest server comes first
-	listeners   []*wire.Listener                                // of the servers
-	certificate *certificate                                    // nil unless it comes from files
-	acme        *acmeManager                                    // nil unless it comes from an ACME server
-	connContext func(context.Context, net.Conn) context.Context // wire.Context, or nil if net/http writes everything
+	servers     []*http.Server   // the manifest server comes first
+	listeners   []*wire.Listener // of the servers
+	certificate *certificate     // nil unless it comes from files
+	acme        *acmeManager     // nil unless it comes from an ACME server
 }
 
 // New returns a daemon that is not running yet. The error is about the config.
 func New(config Config) (*Daemon, error) {
 	config.Log = cmp.Or(config.Log, slog.New(slog.DiscardHandler))
 	config.timeouts = cmp.Or(config.timeouts, usualTimeouts)
-	if config.prove == nil {
-		config.prove = proveWire
-	}
 	m := newMetrics(config.Version)
 	config.Handler.Observe = newObserver(config.Log, config.AccessLog, m)
 	handler, err := server.New(config.Handler)

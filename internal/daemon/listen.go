@@ -6,16 +6,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	"signpost"
 	"signpost/internal/wire"
-	"signpost/server"
 )
 
 // timeouts bound how long a client may take. A manifest request is a few hundred bytes in and some kilobytes out, so
@@ -53,11 +49,6 @@ func (d *Daemon) Start() error {
 	if err != nil {
 		return err
 	}
-	if err := d.Config.prove(); err != nil {
-		d.Config.Log.Warn("plain net/http writes the responses: it does not work as expected by the faster way", "error", err)
-	} else {
-		d.connContext = wire.Context
-	}
 	addr, err := d.serve(d.Config.Listen, d.Config.MaxConnections, d.handler, config, d.loaded)
 	if err != nil {
 		return err
@@ -73,25 +64,6 @@ func (d *Daemon) Start() error {
 		d.Config.Log.Info("serving health and metrics", "listen", addr.String())
 	}
 	return nil
-}
-
-// proveWire compares the responses of package wire with those of net/http: with a manifest, HEAD, 304 and an error, and
-// over HTTP/1.0, which closes the connection.
-func proveWire() error {
-	template, err := signpost.Compile(signpost.NewManifest(signpost.Endpoint{
-		URL: "https://{{host}}/v1", Name: "Proof", Method: signpost.MethodGet, MIMEType: signpost.MIMEJSON,
-	}))
-	if err != nil {
-		return err
-	}
-	handler, err := server.New(server.Options{}, server.Service{Versions: map[string]*signpost.Template{"v1": template}})
-	if err != nil {
-		return err
-	}
-	const path, end = "/v1/endpoints-manifest", "\r\nHost: localhost\r\n\r\n"
-	const requests = "GET " + path + " HTTP/1.1" + end + "HEAD " + path + " HTTP/1.1" + end + "GET " + path + " HTTP/1.1\r\nIf-None-Match: *" + end +
-		"GET / HTTP/1.1" + end + "GET " + path + " HTTP/1.0" + end
-	return wire.Prove(handler, func() io.Reader { return strings.NewReader(requests) })
 }
 
 // Listen opens a listener for at most max connections; 0 or less means unlimited. See [wire.Listener] for what happens
@@ -136,7 +108,6 @@ func (d *Daemon) serve(address string, max int, handler http.Handler, config *tl
 	}
 	srv := &http.Server{
 		Handler:           handler,
-		ConnContext:       d.connContext,
 		ConnState:         listener.ConnState,
 		TLSConfig:         config,
 		ReadHeaderTimeout: d.Config.timeouts.readHeader,
@@ -161,6 +132,9 @@ func (d *Daemon) serve(address string, max int, handler http.Handler, config *tl
 			}
 			return nil, nil
 		}
+	}
+	if config == nil && loaded != nil { // the handler of manifests
+		listener.Answer(srv)
 	}
 	d.servers, d.listeners = append(d.servers, srv), append(d.listeners, listener)
 	go func() {
@@ -194,16 +168,17 @@ func (d *Daemon) connections() int {
 // listener is closed last, so that health checks see the shutdown.
 func (d *Daemon) shutDown(ctx context.Context) error {
 	d.draining.Store(true)
-	for _, srv := range d.servers {
+	for i, srv := range d.servers {
 		srv.SetKeepAlivesEnabled(false) // responses now close the connection, so that clients connect elsewhere
+		d.listeners[i].Drain()
 	}
 	d.notify("STOPPING=1")
 	d.Config.Log.Info("shutting down", "delay_seconds", d.Config.ShutdownDelay.Seconds(), "timeout_seconds", d.Config.ShutdownTimeout.Seconds())
 	time.Sleep(d.Config.ShutdownDelay)
 	ctx, cancel := context.WithTimeout(ctx, d.Config.ShutdownTimeout)
 	defer cancel()
-	for _, srv := range d.servers {
-		if err := srv.Shutdown(ctx); err != nil {
+	for i, srv := range d.servers {
+		if err := errors.Join(srv.Shutdown(ctx), d.listeners[i].Shutdown(ctx)); err != nil {
 			// Clients that do not read have had their time. That is not a failure of this program.
 			d.Config.Log.Warn("open requests were cut off", "connections", d.connections(), "error", err)
 			d.Close()
@@ -216,7 +191,10 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 
 // Close ends everything immediately.
 func (d *Daemon) Close() {
-	for _, srv := range d.servers {
+	now, cancel := context.WithCancel(context.Background())
+	cancel()
+	for i, srv := range d.servers {
 		srv.Close()
+		d.listeners[i].Shutdown(now)
 	}
 }

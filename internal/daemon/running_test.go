@@ -3,7 +3,6 @@ package daemon
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -225,22 +224,6 @@ func TestShutdownFinishes(t *testing.T) {
 		if log.WaitFor(t, "msg=stopped"); strings.Contains(log.String(), "cut off") == test.whole {
 			t.Errorf("%v: the log is %s", test.timeout, log)
 		}
-	}
-}
-
-// TestPlainNetHTTP checks that plain net/http serves, and the log says so, if it does not work as package wire expects.
-func TestPlainNetHTTP(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "feeds.json")
-	testkit.Write(t, path, oneEndpoint("/", "a"))
-	d, log := newDaemon(t, Config{prove: func() error { return errors.New("another layout") }}, path)
-	address, _ := start(t, d)
-	testkit.OK(t, proveWire()) // with this release of Go
-	if d.connContext != nil || !strings.Contains(log.String(), "another layout") {
-		t.Errorf("the log is %s", log)
-	}
-	if res, body := testkit.Get(t, nil, "http://"+address+"/v1/endpoints-manifest"); res.StatusCode != http.StatusOK {
-		t.Error(res.Status, body)
 	}
 }
 

@@ -4,9 +4,12 @@ import (
 	"container/list"
 	"context"
 	"crypto/tls"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +21,9 @@ const (
 	// stalled is how long a request in progress may go without a read or write. Clients that do not read, or leave an
 	// HTTP/2 window closed, get no further. A slow one is cut off only if others are waiting for its place.
 	stalled = 5 * time.Second
+
+	// shutdownPoll is how often Shutdown looks whether requests are complete.
+	shutdownPoll = 5 * time.Millisecond
 )
 
 // Listener accepts a limited number of concurrent connections. At the limit, a new connection replaces the oldest one
@@ -32,6 +38,12 @@ type Listener struct {
 	cancel  context.CancelFunc // of closed
 	changed chan struct{}      // signals that a connection was closed or became idle
 
+	server   *http.Server // that plain requests are answered for; nil for none
+	begin    sync.Once    // accepting, for that server
+	left     chan *Conn   // connections that are left to net/http
+	failed   chan error   // of accepting
+	draining atomic.Bool  // responses close their connection
+
 	mu     sync.Mutex
 	open   map[*Conn]bool
 	silent list.List // connections that have not sent a byte, oldest first
@@ -42,20 +54,63 @@ type Listener struct {
 func NewListener(inner net.Listener, max int) *Listener {
 	l := &Listener{
 		Listener: inner, max: max, stalled: stalled, start: time.Now(),
-		open: make(map[*Conn]bool), changed: make(chan struct{}, 1),
+		open: make(map[*Conn]bool), changed: make(chan struct{}, 1), left: make(chan *Conn), failed: make(chan error),
 	}
 	l.closed, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// Accept waits for a connection and then for a free slot.
+// Answer makes the listener answer plain requests itself, with the handler and the timeouts of the server that is going
+// to serve on it, over plain http. The handler must use the [Sender].
+func (l *Listener) Answer(srv *http.Server) { l.server = srv }
+
+// Accept waits for a connection: with [Listener.Answer], for one with a request that is not plain.
 func (l *Listener) Accept() (net.Conn, error) {
+	if l.server == nil {
+		return l.accept()
+	}
+	l.begin.Do(func() { go l.answer() })
+	select {
+	case c := <-l.left:
+		return c, nil
+	case err := <-l.failed:
+		return nil, err
+	case <-l.closed.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// answer accepts connections, and answers the plain requests on each, until the listener is closed.
+func (l *Listener) answer() {
+	for l.closed.Err() == nil {
+		c, err := l.accept()
+		if err != nil {
+			select {
+			case l.failed <- err: // net/http pauses before it calls Accept again
+			case <-l.closed.Done():
+			}
+			continue
+		}
+		go func() {
+			if c.answer(l.server) {
+				return
+			}
+			select {
+			case l.left <- c:
+			case <-l.closed.Done():
+				c.Close()
+			}
+		}()
+	}
+}
+
+// accept waits for a connection and then for a free slot.
+func (l *Listener) accept() (*Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
 	c := &Conn{Conn: inner, listener: l}
-	c.background.changed.L = &c.background.mu
 	for {
 		ripest, wait := l.add(c)
 		if ripest == nil {
@@ -148,21 +203,51 @@ func (l *Listener) Open() int {
 // ConnState is for the [http.Server.ConnState] of a server on this listener. It tracks which connections are idle. One
 // whose request has not arrived completely is idle, too.
 func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
-	secure, isTLS := conn.(*tls.Conn)
-	if isTLS {
+	if secure, ok := conn.(*tls.Conn); ok {
 		conn = secure.NetConn()
 	}
 	c := conn.(*Conn)
 	switch state {
-	case http.StateNew:
-		c.plain = !isTLS
 	case http.StateActive:
-		c.active.Store(true)
-		c.progress()
+		c.begin()
 	case http.StateIdle:
-		c.active.Store(false)
-		c.ripe.Store(l.now())
-		l.wake()
+		c.end()
+	}
+}
+
+// Drain makes all responses to plain requests the last ones on their connections, and closes connections that wait for
+// another request.
+func (l *Listener) Drain() {
+	l.draining.Store(true)
+	l.closeIf(func(c *Conn) bool { return !c.active.Load() && c.heard.Load() })
+}
+
+// Shutdown closes connections as soon as no request is in progress, and all of them when ctx is done. It is for what the
+// Shutdown of the [http.Server] does not know about.
+func (l *Listener) Shutdown(ctx context.Context) error {
+	for l.Open() > 0 {
+		late := ctx.Err()
+		l.closeIf(func(c *Conn) bool { return !c.active.Load() || late != nil })
+		if late != nil {
+			return late
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(shutdownPoll):
+		}
+	}
+	return nil
+}
+
+// closeIf closes the connections of which a condition is true.
+func (l *Listener) closeIf(condition func(*Conn) bool) {
+	l.mu.Lock()
+	open := slices.Collect(maps.Keys(l.open))
+	l.mu.Unlock()
+	for _, c := range open {
+		if condition(c) {
+			c.Close()
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,13 +24,18 @@ const maxOpen = 3
 func limited(t *testing.T, stalled time.Duration, h http.HandlerFunc) (*Listener, string) {
 	listener := NewListener(listen(t), maxOpen)
 	listener.stalled = stalled
-	serve(t, &http.Server{Handler: h, ConnState: listener.ConnState}, listener)
+	serve(t, &http.Server{Handler: &sending{Handler: h, sent: new(atomic.Int64)}}, listener)
 	return listener, listener.Addr().String()
 }
 
-// ask sends a request and reads the head of the response.
-func ask(conn net.Conn, path string) error {
-	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", path); err != nil {
+// methods are those of a plain request, and of one that is left to net/http.
+var methods = []string{"GET", "OPTIONS"}
+
+// ask sends a plain request and reads the head of the response.
+func ask(conn net.Conn, path string) error { return askBy(conn, "GET", path) }
+
+func askBy(conn net.Conn, method, path string) error {
+	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: a\r\n\r\n", method, path); err != nil {
 		return err
 	}
 	head := make([]byte, len("HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\nContent-Length: 0\r\n\r\n"))
@@ -54,56 +60,64 @@ func waitIdle(t *testing.T, l *Listener, conn net.Conn) {
 
 // At the limit, a new connection replaces the one that has been idle longest, and no other.
 func TestLongestIdleMakesWay(t *testing.T) {
-	listener, address := limited(t, time.Hour, func(http.ResponseWriter, *http.Request) {})
-	var conns []net.Conn
-	for range maxOpen {
-		conn := dial(t, address)
-		testkit.OK(t, ask(conn, "/"))
-		waitIdle(t, listener, conn)
-		conns = append(conns, conn)
+	for _, method := range methods {
+		t.Run(method, func(t *testing.T) {
+			listener, address := limited(t, time.Hour, func(http.ResponseWriter, *http.Request) {})
+			var conns []net.Conn
+			for range maxOpen {
+				conn := dial(t, address)
+				testkit.OK(t, askBy(conn, method, "/"))
+				waitIdle(t, listener, conn)
+				conns = append(conns, conn)
+			}
+			testkit.OK(t, askBy(conns[0], method, "/")) // makes the second one the longest idle
+			waitIdle(t, listener, conns[0])
+			conns = append(conns, dial(t, address))
+			testkit.OK(t, askBy(conns[maxOpen], method, "/")) // before the others, since it may not have been accepted yet
+			for i, conn := range conns {
+				if err := askBy(conn, method, "/"); (err != nil) != (i == 1) {
+					t.Errorf("connection %d: %v", i, err)
+				}
+			}
+			if n := listener.Open(); n != maxOpen {
+				t.Errorf("%d connections are open, want %d", n, maxOpen)
+			}
+			for _, conn := range conns {
+				conn.Close()
+			}
+			testkit.Eventually(t, "all slots to be free", func() bool { return listener.Open() == 0 })
+		})
 	}
-	testkit.OK(t, ask(conns[0], "/")) // makes the second one the longest idle
-	waitIdle(t, listener, conns[0])
-	conns = append(conns, dial(t, address))
-	testkit.OK(t, ask(conns[maxOpen], "/")) // before the others, since it may not have been accepted yet
-	for i, conn := range conns {
-		if err := ask(conn, "/"); (err != nil) != (i == 1) {
-			t.Errorf("connection %d: %v", i, err)
-		}
-	}
-	if n := listener.Open(); n != maxOpen {
-		t.Errorf("%d connections are open, want %d", n, maxOpen)
-	}
-	for _, conn := range conns {
-		conn.Close()
-	}
-	testkit.Eventually(t, "all slots to be free", func() bool { return listener.Open() == 0 })
 }
 
 // While all connections are busy, a new one waits.
 func TestBusyConnectionsStay(t *testing.T) {
-	finish, started := make(chan struct{}), make(chan struct{}, maxOpen)
-	_, address := limited(t, time.Hour, func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/busy" {
-			started <- struct{}{}
-			<-finish
-		}
-	})
-	answered := make(chan error, maxOpen)
-	for range maxOpen {
-		conn := dial(t, address)
-		testkit.OK(t, ask(conn, "/")) // so that it was idle
-		go func() { answered <- ask(conn, "/busy") }()
-		<-started
-	}
-	late := make(chan error, 1)
-	conn := dial(t, address)
-	go func() { late <- ask(conn, "/") }()
-	finish <- struct{}{} // one becomes idle and is replaced; the late one cannot be answered before
-	testkit.OK(t, <-late)
-	close(finish)
-	for range maxOpen {
-		testkit.OK(t, <-answered)
+	for _, method := range methods {
+		t.Run(method, func(t *testing.T) {
+			finish, started := make(chan struct{}), make(chan struct{}, maxOpen)
+			_, address := limited(t, time.Hour, func(_ http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/busy" {
+					started <- struct{}{}
+					<-finish
+				}
+			})
+			answered := make(chan error, maxOpen)
+			for range maxOpen {
+				conn := dial(t, address)
+				testkit.OK(t, askBy(conn, method, "/")) // so that it was idle
+				go func() { answered <- askBy(conn, method, "/busy") }()
+				<-started
+			}
+			late := make(chan error, 1)
+			conn := dial(t, address)
+			go func() { late <- askBy(conn, method, "/") }()
+			finish <- struct{}{} // one becomes idle and is replaced; the late one cannot be answered before
+			testkit.OK(t, <-late)
+			close(finish)
+			for range maxOpen {
+				testkit.OK(t, <-answered)
+			}
+		})
 	}
 }
 

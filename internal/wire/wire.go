@@ -1,39 +1,60 @@
-// Package wire writes precomputed HTTP/1 responses with a single system call.
+// Package wire answers plain HTTP/1 requests without the machinery of net/http.
 //
-// net/http copies the header of a response from one map into another, sorts it, and writes the head separately from a
-// body of more than 4 kB. For a manifest that is about 7 of 26 µs per request (go run ./bench compare). Instead, a
-// handler that finds its connection with [Of] announces the complete response to it and writes only the status to
-// net/http. When net/http then writes the head of what it considers an empty response, the connection completes that
-// head and sends everything at once. The status line, Date and Connection come from net/http, as do all decisions about
-// keeping the connection alive.
+// For each request, net/http sets deadlines, watches for a client that disconnects, and copies, sorts and buffers the
+// header of the response: more than half of the time that a prepared response takes (go run ./bench compare). Few
+// requests need that. A [Listener] with [Listener.Answer] reads a connection itself, lets the handler answer one plain
+// request after another, and sends each response with one system call. As soon as anything else arrives, it hands the
+// connection over to net/http, together with what it has read.
 //
-// The package relies on how net/http writes a head. [Prove] checks that at start. After that it fails closed: bytes
-// that are not exactly the head of the announced response are not sent, and the connection is closed.
+// A request is plain if it arrives alone and complete, is GET or HEAD over HTTP/1.1 without a body, and asks for nothing
+// about the connection. It is parsed by [http.ReadRequest], so it means here what it means to net/http.
 package wire
 
 import (
-	"context"
-	"net"
+	"bufio"
+	"bytes"
 	"net/http"
+	"strings"
+	"sync"
 )
 
-type connKey struct{}
+// maxPlain is the maximum size of a plain request. Those of browsers and proxies have a few hundred bytes.
+const maxPlain = 4 << 10
 
-// Context is for [http.Server.ConnContext]: it makes a connection known to [Of]. TLS connections are left to net/http,
-// since responses are split into records there anyway.
-func Context(ctx context.Context, c net.Conn) context.Context {
-	if c, ok := c.(*Conn); ok {
-		return context.WithValue(ctx, connKey{}, c)
-	}
-	return ctx
-}
+// readers recycles the buffers in which requests are parsed.
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, maxPlain) }}
 
-// Of returns the connection to which the response to r can be announced. It returns nil if the response must be written
-// to w as usual: the connection is not from this package, the request came over HTTP/2, or headers have been set.
-func Of(w http.ResponseWriter, r *http.Request) *Conn {
-	c, _ := r.Context().Value(connKey{}).(*Conn)
-	if c == nil || r.ProtoMajor != 1 || len(w.Header()) > 0 {
+// plainRequest returns the request that data consists of, or nil if it is not a plain one.
+func plainRequest(data []byte) *http.Request {
+	if !bytes.HasSuffix(data, []byte("\r\n\r\n")) {
 		return nil
 	}
-	return c
+	in := readers.Get().(*bufio.Reader)
+	defer readers.Put(in)
+	in.Reset(bytes.NewReader(data))
+	r, err := http.ReadRequest(in)
+	if err != nil || in.Buffered() > 0 {
+		return nil
+	}
+	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if !isRead || r.Proto != "HTTP/1.1" || r.RequestURI[0] != '/' || r.Body != http.NoBody {
+		return nil
+	}
+	if r.Host == "" || strings.ContainsFunc(r.Host, isUnusualInHost) {
+		return nil
+	}
+	for name, values := range r.Header {
+		switch {
+		case name == "Connection" && len(values) == 1 && strings.EqualFold(values[0], "keep-alive"):
+		case name == "Connection", name == "Expect", strings.Contains(name, " "):
+			return nil
+		}
+	}
+	return r
+}
+
+// isUnusualInHost reports whether the server of net/http may reject a Host header because of a character.
+func isUnusualInHost(c rune) bool {
+	isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	return !isLetter && !('0' <= c && c <= '9') && !strings.ContainsRune("-.:[]_", c)
 }
