@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"signpost"
 	"signpost/host"
 	"signpost/internal/httpurl"
 	"signpost/internal/routes"
@@ -178,8 +177,10 @@ const routeHint = "make the proxy send paths that end in /endpoints-manifest to 
 // explain sets the hint of a call that got no feed, and the facts behind it. If no feed of the service answered, base
 // is the path before the version in the address of the manifest: a proxy may have lost it.
 func (p *probe) explain(base string) {
-	o, r := p.outcome, &p.result
-	params := signpost.CutURL(p.endpoint.URL).Placeholders()
+	o, r, params := p.outcome, &p.result, p.target.params
+	if !p.target.own {
+		base = ""
+	}
 	switch missing := o.empty || o.status == http.StatusNotFound; {
 	case o.redirect != "":
 		r.Hint = o.redirectHint("use the URL that it redirects to: clients do not send context keys after a redirect",
@@ -220,11 +221,11 @@ func (p *probe) explain(base string) {
 // explainRefusal explains why a service may want to know who calls.
 func (p *probe) explainRefusal() {
 	var sent, unsent, hints []string
-	for _, item := range p.endpoint.ContextObj {
+	for _, item := range p.target.ContextObj {
 		switch {
 		case p.sent[item.Key] != nil:
 			sent = append(sent, item.Key)
-		case item.SentWith(p.endpoint.Method):
+		case item.SentWith(p.target.Method):
 			unsent = append(unsent, item.Key)
 		}
 	}

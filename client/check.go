@@ -11,6 +11,7 @@ import (
 	"signpost"
 	"signpost/internal/httpurl"
 	"signpost/internal/spell"
+	"signpost/match"
 )
 
 // checks lists all checks, in the order in which a studio and then its apps would encounter a problem. Each adds its
@@ -145,7 +146,8 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 	if err != nil {
 		return Report{}, err
 	}
-	c := &checker{opts: opts, address: u, ownHosts: signpost.FetchedFrom(u.Host)}
+	c := &checker{opts: opts, address: u, ownHosts: signpost.FetchedFrom(u.Host), hosts: make(map[string]bool),
+		called: make(map[string]bool), seen: make(map[string]bool)}
 	c.answer, c.err = c.get(ctx, u, "", "")
 	for _, step := range checks {
 		before := len(c.results)
@@ -154,7 +156,7 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 			c.add(Skipped, "", "%s", c.blocked)
 		case step.ofFeeds && opts.SkipProbes:
 			c.add(Skipped, "", "the endpoints are not called").Cause = causeNotCalled
-		case step.ofFeeds && len(c.feeds()) == 0:
+		case step.ofFeeds && len(c.feeds) == 0:
 			c.add(Skipped, "", "no endpoint returned a feed")
 		default:
 			step.run(c, ctx)
@@ -183,12 +185,29 @@ type checker struct {
 	ignored  int
 	blocked  string // why the remaining checks are skipped
 
-	// The response to the plain request, as returned by exchange, and the manifest in it, if it could be read.
-	answer   *Answer
-	err      error
-	manifest *signpost.Manifest
+	// The response to the plain request, as returned by exchange.
+	answer *Answer
+	err    error
 
-	crawl // the endpoints, and where their links lead
+	// The registered endpoints: see register. There are none if the manifest cannot be read.
+	registered []*target
+	targets    []*target // of the manifest
+	index      *match.Index
+	hosts      map[string]bool
+	origin     string // of the service's own endpoints, or ""
+
+	// The calls, and where links lead.
+	endpoints []*probe        // of the manifest, in order
+	followed  []*probe        // links that were called
+	feeds     []*probe        // those of both that returned a feed
+	links     []*link         // links to get endpoints of the manifest that were not called
+	called    map[string]bool // the identities of the endpoints' own calls
+	seen      map[string]bool // the identities of links that have been looked at
+	answered  int             // number of links that have an endpoint
+	bad       []*link         // links with a problem
+
+	done, total int // calls, for progress reports
+	kept        int // bytes of links
 }
 
 // ignore removes failures and warnings that do not count. The check keeps at least one result.
@@ -240,9 +259,3 @@ func (c *checker) get(ctx context.Context, address *url.URL, header, value strin
 // forwardsManifest reports whether SendTo also applies to the address. An address with an explicit port is not one of
 // the service's URLs, since {{host}} has no port; usually it is a server on this machine.
 func (c *checker) forwardsManifest() bool { return c.opts.SendTo != nil && c.address.Port() == "" }
-
-// isOwn reports whether a URL is the service's own: on the host of the address, or a subdomain of it.
-func (c *checker) isOwn(raw string) bool {
-	u, err := url.Parse(raw)
-	return err == nil && u.User == nil && c.ownHosts.Owns(signpost.CutURL(raw))
-}

@@ -210,7 +210,7 @@ func (c *checker) checkManifest(context.Context) {
 		return
 	}
 	foreign.Methods(m.Endpoints)
-	c.manifest = &m
+	c.register(m)
 	c.warnOfVersions()
 	switch {
 	case len(m.Endpoints) == 0:
@@ -261,41 +261,37 @@ func (c *checker) warnOfVersions() {
 	if !ok {
 		return
 	}
-	for _, e := range c.manifest.Endpoints {
-		path := signpost.CutURL(e.URL).Path()
-		named := routes.VersionIn(signpost.CutURL(e.URL))
-		if named != "" && c.isOwn(e.URL) && !slices.Contains(strings.Split(path, "/"), version) {
+	for _, t := range c.targets {
+		named := routes.VersionIn(t.url)
+		if named != "" && t.own && !slices.Contains(strings.Split(t.url.Path(), "/"), version) {
 			r := c.add(Warned, "each version has a manifest of its own, which lists only the URLs of that version",
-				"%q belongs to %s, but this is the manifest of %s [version-mismatch]", e.URL, named, version)
-			r.Endpoint, r.Rule = e.URL, "version-mismatch"
+				"%q belongs to %s, but this is the manifest of %s [version-mismatch]", t.URL, named, version)
+			r.Endpoint, r.Rule = t.URL, "version-mismatch"
 		}
 	}
 }
 
 func (c *checker) checkHost(ctx context.Context) {
-	if c.manifest == nil || len(c.manifest.Endpoints) == 0 {
+	if len(c.targets) == 0 {
 		c.add(Skipped, "", "the manifest has no URLs")
 		return
 	}
 	asked, _ := host.Parse(c.address.Host) // already validated by ParseAddress
 	var open []string
 	counts, most := make(map[string]int), ""
-	ours, all := 0, len(c.manifest.Endpoints)
-	for _, e := range c.manifest.Endpoints {
-		if strings.Contains(e.URL, signpost.HostPlaceholder) {
-			open = append(open, e.URL)
-			continue
+	ours, all := 0, len(c.targets)
+	for _, t := range c.targets {
+		if strings.Contains(t.URL, signpost.HostPlaceholder) {
+			open = append(open, t.URL)
 		}
-		name, err := host.Parse(signpost.CutURL(e.URL).Hostname())
-		if err != nil {
-			continue // reported by a finding
-		}
-		if c.ownHosts.Owns(signpost.CutURL(e.URL)) {
+		if t.own {
 			ours++
 		}
-		counts[name]++
-		if counts[name] > counts[most] {
-			most = name
+		if t.host != "" { // otherwise a finding reports it
+			counts[t.host]++
+		}
+		if counts[t.host] > counts[most] {
+			most = t.host
 		}
 	}
 	switch {
@@ -304,9 +300,9 @@ func (c *checker) checkHost(ctx context.Context) {
 			"replace {{host}} with the host of each request, as signpost serve does",
 			"{{host}} is not replaced in %s, such as %q", spell.Count(len(open), "URL"), open[0])
 	case ours == all:
-		c.add(Passed, "", "the URLs are on %s%s", asked, c.portNote())
+		c.add(Passed, "", "the URLs are on %s", asked)
 	case ours > 0:
-		c.add(Passed, "", "%d of %s are on %s%s", ours, spell.Count(all, "URL"), asked, c.portNote())
+		c.add(Passed, "", "%d of %s are on %s", ours, spell.Count(all, "URL"), asked)
 	case counts[most]*2 > all:
 		c.add(Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host",
 			asked, counts[most], spell.Count(all, "URL"), most).Cause = causeWrongHost
@@ -325,15 +321,6 @@ func (c *checker) isCached(ctx context.Context) bool {
 	m, err := ReadManifest(c.uncached(ctx).Body)
 	isOurs := func(e signpost.Endpoint) bool { return c.ownHosts.Owns(signpost.CutURL(e.URL)) }
 	return err == nil && slices.ContainsFunc(m.Endpoints, isOurs)
-}
-
-// portNote mentions a port that the URLs lack, because {{host}} never includes one.
-func (c *checker) portNote() string {
-	onPort := func(e signpost.Endpoint) bool { return signpost.CutURL(e.URL).Port() == c.address.Port() }
-	if c.address.Port() == "" || slices.ContainsFunc(c.manifest.Endpoints, onPort) {
-		return ""
-	}
-	return fmt.Sprintf(", without the port %s of the address", c.address.Port())
 }
 
 // hostHint is the hint for a manifest with the wrong host: there is almost always a proxy in front of the service.

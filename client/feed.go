@@ -36,7 +36,7 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 	p.feed = answer.Header
 	add := func(status Status, hint, format string, args ...any) {
 		p.problems = append(p.problems,
-			Result{Status: status, Endpoint: p.endpoint.URL, Message: p.at() + fmt.Sprintf(format, args...), Hint: hint})
+			Result{Status: status, Endpoint: p.target.URL, Message: p.at() + fmt.Sprintf(format, args...), Hint: hint})
 	}
 	const utf8Hint = "send UTF-8, as JSON requires"
 	_, params, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
@@ -82,7 +82,7 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 // checkFeeds checks the shape of the responses.
 func (c *checker) checkFeeds(context.Context) {
 	before := len(c.results)
-	for _, p := range c.feeds() {
+	for _, p := range c.feeds {
 		c.results = append(c.results, p.problems...)
 	}
 	if len(c.results) == before {
@@ -90,14 +90,14 @@ func (c *checker) checkFeeds(context.Context) {
 		if c.opts.FeedSchema != nil {
 			shape = "valid against the schema"
 		}
-		c.add(Passed, "", "every feed is %s: %s", shape, spell.Count(len(c.feeds()), "feed"))
+		c.add(Passed, "", "every feed is %s: %s", shape, spell.Count(len(c.feeds), "feed"))
 	}
 }
 
 // checkFeedCORS checks that apps in a browser engine can read the feeds.
 func (c *checker) checkFeedCORS(context.Context) {
 	var none, several []*probe
-	for _, p := range c.feeds() {
+	for _, p := range c.feeds {
 		allowed := strings.Join(p.feed.Values("Access-Control-Allow-Origin"), ", ")
 		switch {
 		case allowed == "*" || allowed == appOrigin:
@@ -107,7 +107,7 @@ func (c *checker) checkFeedCORS(context.Context) {
 			none = append(none, p)
 		}
 	}
-	all := len(c.feeds())
+	all := len(c.feeds)
 	if len(several) > 0 {
 		c.add(Failed, doubledHint,
 			"Access-Control-Allow-Origin has more than one value, which browsers reject, in %d of %s: %s",
@@ -125,9 +125,9 @@ func (c *checker) checkFeedCORS(context.Context) {
 
 // checkFeedCache checks that shared caches do not store responses that required a context key.
 func (c *checker) checkFeedCache(context.Context) {
-	personal := slices.DeleteFunc(c.feeds(), func(p *probe) bool {
+	personal := slices.DeleteFunc(c.feeds, func(p *probe) bool {
 		isSent := func(item signpost.ContextItem) bool { return item.Required && p.sent[item.Key] != nil }
-		return !slices.ContainsFunc(p.endpoint.ContextObj, isSent)
+		return !slices.ContainsFunc(p.target.ContextObj, isSent)
 	})
 	if len(personal) == 0 {
 		c.add(Skipped, "", "no feed was called with a required context key")
@@ -159,8 +159,8 @@ func listed(h http.Header, header string) (names []string) {
 func describeEndpoints(probes []*probe) string {
 	var urls []string
 	for _, p := range probes {
-		if !slices.Contains(urls, p.endpoint.URL) {
-			urls = append(urls, p.endpoint.URL)
+		if !slices.Contains(urls, p.target.URL) {
+			urls = append(urls, p.target.URL)
 		}
 	}
 	text := strings.Join(urls[:min(maxListed, len(urls))], ", ")

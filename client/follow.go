@@ -12,8 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"signpost"
-	"signpost/host"
-	"signpost/match"
 )
 
 const (
@@ -29,46 +27,6 @@ const (
 	maxCalls = 8
 )
 
-// crawl holds the responses of the endpoints, and where their links lead.
-type crawl struct {
-	own    map[string]signpost.Endpoint // by URL
-	index  *match.Index
-	hosts  map[string]bool // of the registered set
-	origin string          // of the service's own endpoints, or ""
-
-	endpoints []*probe        // of the manifest, in order
-	followed  []*probe        // links that were called
-	links     []*link         // links to get endpoints of the manifest that were not called
-	called    map[string]bool // the identities of the endpoints' own calls
-	reached   map[string]bool // the URLs of endpoints that were called, by their own URL or through a link
-	seen      map[string]bool // the identities of links that have been looked at
-
-	answered int     // number of links that have an endpoint
-	bad      []*link // links with a problem
-
-	done, total int // calls, for progress reports
-	kept        int // bytes of links
-}
-
-func newCrawl(own signpost.Manifest, registered []signpost.Manifest) crawl {
-	x := crawl{own: make(map[string]signpost.Endpoint), hosts: make(map[string]bool),
-		called: make(map[string]bool), reached: make(map[string]bool), seen: make(map[string]bool)}
-	for _, e := range own.Endpoints {
-		x.own[e.URL] = e
-	}
-	var versions []signpost.Version
-	for _, m := range append([]signpost.Manifest{own}, registered...) { // the own one first, so that it wins ties
-		versions = append(versions, signpost.Version{Manifest: m})
-		for _, e := range m.Endpoints {
-			if name, err := host.Parse(signpost.CutURL(e.URL).Hostname()); err == nil {
-				x.hosts[name] = true
-			}
-		}
-	}
-	x.index = match.NewIndex(versions...)
-	return x
-}
-
 // identity normalizes a URL so that it is called only once: without ctx and fragment.
 func identity(raw string) string {
 	u, err := url.Parse(raw)
@@ -82,11 +40,6 @@ func identity(raw string) string {
 	u.Scheme, u.Host, u.Fragment = strings.ToLower(u.Scheme), strings.ToLower(u.Host), ""
 	u.RawQuery, u.ForceQuery = strings.Join(pairs, "&"), false
 	return u.String()
-}
-
-// feeds returns the calls that returned a feed.
-func (x *crawl) feeds() []*probe {
-	return slices.DeleteFunc(slices.Concat(x.endpoints, x.followed), func(p *probe) bool { return p.feed == nil })
 }
 
 // follow calls the links of feeds, level by level.
@@ -107,20 +60,20 @@ func (c *checker) follow(ctx context.Context, level []*probe) {
 }
 
 // sortLinks sorts the new links of a response into those with a problem and those that can be called.
-func (x *crawl) sortLinks(p *probe) {
+func (c *checker) sortLinks(p *probe) {
 	for _, l := range p.links {
 		key := identity(l.text)
-		if x.seen[key] {
+		if c.seen[key] {
 			continue
 		}
-		x.seen[key] = true
+		c.seen[key] = true
 		if l.problem != nil {
-			x.bad = append(x.bad, l)
+			c.bad = append(c.bad, l)
 			continue
 		}
-		x.answered++
-		if l.endpoint != "" && !x.called[key] {
-			x.links = append(x.links, l)
+		c.answered++
+		if l.target != nil && !c.called[key] {
+			c.links = append(c.links, l)
 		}
 	}
 	p.links = nil
@@ -131,16 +84,16 @@ func (x *crawl) sortLinks(p *probe) {
 func (c *checker) nextLevel(ctx context.Context, budget int) (level []*probe) {
 	var first, others, left []*link
 	for _, l := range c.links {
-		if c.reached[l.endpoint] {
+		if l.target.reached {
 			others = append(others, l)
 		} else {
-			c.reached[l.endpoint] = true
+			l.target.reached = true
 			first = append(first, l)
 		}
 	}
 	for _, l := range append(first, others...) {
 		if len(level) < budget {
-			if p := c.plan(ctx, c.own[l.endpoint], l); p.req != nil {
+			if p := c.plan(ctx, l.target, l); p.req != nil {
 				level = append(level, p)
 				continue
 			}
@@ -178,10 +131,9 @@ func (c *checker) call(calls []*probe) {
 
 // probeResults returns the results of the endpoints, and of followed links whose response does not match their
 // endpoint.
-func (x *crawl) probeResults() (results []Result) {
-	feeds := len(x.feeds()) > 0
+func (c *checker) probeResults() (results []Result) {
 	told := make(map[*probe]bool)
-	for _, p := range x.endpoints {
+	for _, p := range c.endpoints {
 		r := p.result
 		notFound := p.status == http.StatusNotFound && p.outcome.signpost == nil && !p.named
 		needsLink := p.req == nil && r.Cause == causeMissingValues && len(r.Params) > 0
@@ -189,15 +141,15 @@ func (x *crawl) probeResults() (results []Result) {
 			results = append(results, r)
 			continue
 		}
-		links := slices.DeleteFunc(slices.Clone(x.followed), func(f *probe) bool { return f.endpoint.URL != p.endpoint.URL })
+		links := slices.DeleteFunc(slices.Clone(c.followed), func(f *probe) bool { return f.target != p.target })
 		alive := slices.IndexFunc(links, func(f *probe) bool { return !f.dead() })
-		waiting := slices.ContainsFunc(x.links, func(l *link) bool { return l.endpoint == p.endpoint.URL })
+		waiting := slices.ContainsFunc(c.links, func(l *link) bool { return l.target == p.target })
 		switch {
 		case alive >= 0:
 			reached := links[alive]
 			told[reached] = true
 			r = reached.result
-			r.Message += "; reached as " + reached.link.describe() + ", a link in " + reached.link.from.endpoint.URL
+			r.Message += "; reached as " + reached.link.describe() + ", a link in " + reached.link.from.target.URL
 			if notFound { // an endpoint is a prefix
 				r.Message += "; its own URL is not a feed: 404 Not Found"
 			}
@@ -215,12 +167,12 @@ func (x *crawl) probeResults() (results []Result) {
 		case waiting:
 			r.Cause, r.Hint = causeNotFollowed, "follow more links, or "+r.Hint
 			r.Message += ", and no link to it was followed"
-		case feeds:
+		case len(c.feeds) > 0:
 			r.Message += ", and no link leads to it"
 		}
 		results = append(results, r)
 	}
-	for _, p := range x.followed {
+	for _, p := range c.followed {
 		if !p.dead() && !told[p] && p.result.Status != Passed {
 			p.result.Message = p.at() + p.result.Message
 			results = append(results, p.result)

@@ -27,10 +27,10 @@ type link struct {
 	text string
 	url  *url.URL
 
-	from     *probe       // the feed that contains it
-	at       place        // in that feed
-	problem  *linkProblem // nil if an endpoint answers for it
-	endpoint string       // URL of that endpoint, if it can be called
+	from    *probe       // the feed that contains it
+	at      place        // in that feed
+	problem *linkProblem // nil if an endpoint answers for it
+	target  *target      // that endpoint, if it can be called
 }
 
 // linkProblem is a reason why apps cannot call links, or not with context keys. The message has the links.
@@ -68,20 +68,20 @@ func (c *checker) addLink(p *probe, text string, at place) {
 	}
 	l := &link{text: text, url: u, from: p, at: at}
 	name, err := host.Parse(u.Host)
-	match, answered := c.index.Match(text)
-	switch e, own := c.own[match.Endpoint]; {
+	owner := c.owner(text)
+	switch {
 	case u.Scheme != "" && isPrivate(u.Host) && !isPrivate(c.address.Host):
 		l.problem = localLink
-	case isFile(u) && !answered:
+	case isFile(u) && owner == nil:
 		return
 	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.isRelative(u)):
 		l.problem = relativeLink
 	case err != nil || !c.hosts[name]:
 		return
-	case !answered:
+	case owner == nil:
 		l.problem = noEndpoint
-	case own && e.Method == signpost.MethodGet && !strings.Contains(text, "{{"):
-		l.endpoint = e.URL
+	case owner.published && owner.Method == signpost.MethodGet && !strings.Contains(text, "{{"):
+		l.target = owner
 	}
 	c.kept += len(text) + 2*maxPointer
 	if c.kept <= cmp.Or(c.opts.limit, maxKept) {
@@ -99,9 +99,12 @@ func isPrivate(authority string) bool {
 // isRelative reports whether a link without a host is meant to be one on the service's own host, where an endpoint would
 // answer for it.
 func (c *checker) isRelative(u *url.URL) bool {
-	match, answered := c.index.Match(c.origin + u.EscapedPath())
-	path := strings.TrimPrefix(signpost.CutURL(match.Endpoint).Path(), "/")
-	return answered && path != "" && !strings.HasPrefix(path, "{{")
+	owner := c.owner(c.origin + u.EscapedPath())
+	if owner == nil {
+		return false
+	}
+	path := strings.TrimPrefix(owner.url.Path(), "/")
+	return path != "" && !strings.HasPrefix(path, "{{")
 }
 
 // fileTypes lists the extensions of files that apps load directly: feeds also link to images and streams, which need no
@@ -134,7 +137,7 @@ func (c *checker) checkLinks(context.Context) {
 	const hint = "correct the link, or what it leads to"
 	for _, p := range dead[:min(maxLinkResults, len(dead))] {
 		r := c.add(Failed, hint, "%s, does not work: %s", p.link.place(), p.result.Message)
-		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.endpoint.URL, p.result.Cause, p.result.ContextKeys
+		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.target.URL, p.result.Cause, p.result.ContextKeys
 		if p.status != http.StatusNotFound && p.status != http.StatusGone {
 			r.Hint += "; " + p.result.Hint
 		}
@@ -167,7 +170,7 @@ func similar(links []*link) (groups [][]*link) {
 	}
 	group := make(map[kind]int)
 	for _, l := range links {
-		of := kind{l.problem, l.from.endpoint.URL, l.at.pattern}
+		of := kind{l.problem, l.from.target.URL, l.at.pattern}
 		i, ok := group[of]
 		if !ok {
 			i, groups = len(groups), append(groups, nil)
@@ -186,7 +189,7 @@ func (c *checker) addBadLinks(links []*link) {
 		example = fmt.Sprintf("%d links at %s, such as %s", len(links), first.from.shown(first.at.pattern), first.describe())
 	}
 	r := c.add(first.problem.status, first.problem.hint, first.problem.message, example)
-	r.Endpoint = first.from.endpoint.URL
+	r.Endpoint = first.from.target.URL
 	near := c.nearEndpoint(first.url)
 	switch {
 	case first.problem != noEndpoint:
@@ -203,12 +206,11 @@ func (c *checker) addBadLinks(links []*link) {
 // nearEndpoint returns the endpoint that differs from a link without an endpoint only in scheme, port or user info,
 // which gives the mistake away, or "".
 func (c *checker) nearEndpoint(u *url.URL) string {
-	for _, e := range c.manifest.Endpoints {
-		v := signpost.CutURL(e.URL)
-		path, _, _ := strings.Cut(v.Path(), "{{")
-		differs := v.Scheme() != strings.ToLower(u.Scheme) || v.Port() != u.Port() || u.User != nil
-		if differs && host.Equal(v.Hostname(), u.Host) && strings.HasPrefix(u.Path, path) {
-			return e.URL
+	for _, t := range c.targets {
+		path, _, _ := strings.Cut(t.url.Path(), "{{")
+		differs := t.url.Scheme() != strings.ToLower(u.Scheme) || t.url.Port() != u.Port() || u.User != nil
+		if differs && host.Equal(t.host, u.Host) && strings.HasPrefix(u.Path, path) {
+			return t.URL
 		}
 	}
 	return ""

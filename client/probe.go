@@ -9,7 +9,6 @@ import (
 	"iter"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -31,13 +30,12 @@ const (
 // probe is the call of an endpoint, or of a link that belongs to it. If it cannot be called, req is nil and the result
 // says why.
 type probe struct {
-	endpoint signpost.Endpoint
-	req      *http.Request
-	url      string         // of the request, wherever it is sent
-	sent     map[string]any // context values in the request
-	unsent   []string       // optional keys of a type that Signpost does not know
-	link     *link          // where its URL was found; nil for the URL of the endpoint itself
-	named    bool           // its URL is the feed in the endpoint's values
+	target *target
+	req    *http.Request
+	sent   map[string]any // context values in the request
+	unsent []string       // optional keys of a type that Signpost does not know
+	link   *link          // where its URL was found; nil for the URL of the endpoint itself
+	named  bool           // its URL is the feed in the endpoint's values
 
 	result   Result
 	status   int         // 0 if there is no complete response
@@ -75,49 +73,42 @@ func (c *checker) checkProbes(ctx context.Context) {
 	case c.opts.SkipProbes:
 		c.add(Skipped, "", "the endpoints are not called").Cause = causeNotCalled
 		return
-	case c.manifest == nil || len(c.manifest.Endpoints) == 0:
+	case len(c.targets) == 0:
 		c.add(Skipped, "", "there are no endpoints to call")
 		return
 	}
 	c.warnOfUnusedValues()
-	c.crawl = newCrawl(*c.manifest, c.opts.Registered)
-	for _, e := range c.manifest.Endpoints {
-		if u := signpost.CutURL(e.URL); c.origin == "" && c.isOwn(e.URL) {
-			c.origin = u.Scheme() + "://" + u.Authority()
-		}
-	}
 	var calls []*probe
 	left := 0
-	for _, e := range c.manifest.Endpoints {
-		p := c.plan(ctx, e, nil)
-		if p.req != nil && len(calls) == maxProbes {
+	for _, t := range c.targets {
+		p := c.plan(ctx, t, nil)
+		switch {
+		case p.req != nil && len(calls) == maxProbes:
 			left++
 			continue
+		case p.req != nil:
+			calls = append(calls, p)
+			t.reached = true
+			c.called[identity(p.req.URL.String())] = true
+			if len(t.params) == 0 {
+				c.called[identity(t.URL)] = true // the same feed without its modifiers
+			}
 		}
 		c.endpoints = append(c.endpoints, p)
-		if p.req == nil {
-			continue
-		}
-		calls = append(calls, p)
-		c.reached[e.URL], c.called[identity(p.url)] = true, true
-		if len(signpost.CutURL(e.URL).Placeholders()) == 0 {
-			c.called[identity(e.URL)] = true // the same feed without its modifiers
-		}
 	}
 	c.call(calls)
 	c.follow(ctx, calls)
-	answered := slices.ContainsFunc(slices.Concat(c.endpoints, c.followed), (*probe).answered)
+	all := slices.Concat(c.endpoints, c.followed)
+	c.feeds = slices.DeleteFunc(slices.Clone(all), func(p *probe) bool { return p.feed == nil })
+	answered := slices.ContainsFunc(all, (*probe).answered)
 	base := ""
 	if !answered {
 		base, _, _ = routes.Parse(c.address.Path)
+		base = strings.TrimSuffix(base, "/")
 	}
-	for _, p := range slices.Concat(calls, c.followed) {
-		switch {
-		case p.outcome == nil:
-		case c.isOwn(p.url):
-			p.explain(strings.TrimSuffix(base, "/"))
-		default:
-			p.explain("")
+	for _, p := range all {
+		if p.outcome != nil {
+			p.explain(base)
 		}
 	}
 	before := len(c.results)
@@ -147,10 +138,10 @@ func (c *checker) checkProbes(ctx context.Context) {
 // warnOfUnusedValues reports values that no endpoint uses: most likely a name is misspelt.
 func (c *checker) warnOfUnusedValues() {
 	var params, keys, endpoints []string
-	for _, e := range c.manifest.Endpoints {
-		params = append(params, signpost.CutURL(e.URL).Placeholders()...)
-		endpoints = append(endpoints, e.URL, signpost.CutURL(e.URL).Path())
-		for _, item := range e.ContextObj {
+	for _, t := range c.targets {
+		params = append(params, t.params...)
+		endpoints = append(endpoints, t.URL, t.url.Path())
+		for _, item := range t.ContextObj {
 			keys = append(keys, item.Key)
 		}
 	}
@@ -177,10 +168,10 @@ func (c *checker) warnOfUnusedValues() {
 }
 
 // values returns the values for an endpoint: its own ones, and the general ones for the rest. Empty ones are none.
-func (c *checker) values(e signpost.Endpoint) (params map[string]string, context map[string]any, feed string) {
+func (c *checker) values(t *target) (params map[string]string, context map[string]any, feed string) {
 	params, context = make(map[string]string), make(map[string]any)
 	general := Values{Params: c.opts.Params, Context: c.opts.Context}
-	for _, from := range []Values{general, c.opts.Endpoints[signpost.CutURL(e.URL).Path()], c.opts.Endpoints[e.URL]} {
+	for _, from := range []Values{general, c.opts.Endpoints[t.url.Path()], c.opts.Endpoints[t.URL]} {
 		maps.Copy(params, from.Params)
 		feed = cmp.Or(from.Feed, feed)
 		for key, value := range from.Context {
@@ -198,46 +189,78 @@ func (c *checker) values(e signpost.Endpoint) (params map[string]string, context
 }
 
 // plan prepares the call of an endpoint, or of a link that belongs to it, or the result that says why there is none.
-func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe {
-	p := &probe{endpoint: e, sent: make(map[string]any), link: l, result: Result{Endpoint: e.URL}}
+func (c *checker) plan(ctx context.Context, t *target, l *link) *probe {
+	p := &probe{target: t, sent: make(map[string]any), link: l, result: Result{Endpoint: t.URL}}
 	switch {
-	case e.Method == signpost.MethodPost:
+	case t.Method == signpost.MethodPost:
 		return p.set(Skipped, "", "post endpoints are not called: that might change something")
-	case strings.Contains(e.URL, signpost.HostPlaceholder):
+	case strings.Contains(t.URL, signpost.HostPlaceholder):
 		return p.set(Skipped, "", "{{host}} is not replaced in its URL")
-	case !strings.HasPrefix(signpost.CutURL(e.URL).Scheme(), "http"):
+	case t.url.Scheme() != "https" && t.url.Scheme() != "http":
 		return p.set(Failed, "correct the URL in the definition", "it cannot be called: its URL is not an http(s) URL")
 	}
-	placeholders := signpost.CutURL(e.URL).Placeholders()
-	params, context, feed := c.values(e)
+	params, values, feed := c.values(t)
 	call := Call{Context: p.sent}
-	var needs []string // what has no value
 	switch {
 	case l != nil:
 		call.Feed = l.text
 	case feed != "":
-		call.Feed, call.Modifiers, p.named = resolveFeed(e, feed), Defaults(e), true
+		call.Feed, call.Modifiers, p.named = t.feed(feed), Defaults(t.Endpoint), true
 	default:
-		call.Params, call.Modifiers = make(map[string]string), Defaults(e)
-		for _, name := range placeholders {
+		call.Params, call.Modifiers = make(map[string]string), Defaults(t.Endpoint)
+		for _, name := range t.params {
 			call.Params[name] = params[name]
 			if params[name] == "" {
-				needs = append(needs, "{{"+name+"}}")
 				p.result.Params = append(p.result.Params, name)
 			}
 		}
 	}
-	refusal, unsent := c.contextRefusal(e), ""
-	for _, item := range e.ContextObj {
-		value := context[item.Key]
+	refusal := c.contextRefusal(t)
+	if hint, reason := p.missing(values, refusal); reason != "" {
+		return p.set(Skipped, hint, "%s", reason)
+	}
+	owner := c.otherOwner(t, call)
+	switch {
+	case l != nil && refusal != "" && l.describe() != fmt.Sprintf("%q", l.text): // what no result may quote
+		return p.set(Skipped, "", "the link may repeat a context value, which is not sent because %s", refusal)
+	case owner != "" && call.Feed != "":
+		return p.set(Skipped, "name a feed that this endpoint answers for",
+			"%s answers for the feed that is given for it", owner)
+	case owner != "":
+		p.result.Cause, p.result.Params = causeMissingValues, t.params
+		return p.set(Skipped, "give another value for {{"+strings.Join(t.params, "}} or {{")+"}}",
+			"with the given values, %s answers for its feed", owner)
+	}
+	req, err := NewRequest(ctx, t.Endpoint, call)
+	if err != nil {
+		return p.set(Failed, "correct the definition, or the value that is given for it", "it cannot be called: %v", err)
+	}
+	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
+	if c.opts.SendTo != nil && t.own {
+		req = httpurl.SendTo(req, c.opts.SendTo)
+	}
+	p.req = req
+	return p
+}
+
+// missing chooses the context values to send, unless there is a reason to refuse them all. If a placeholder or a
+// required key is left without a value, it says so.
+func (p *probe) missing(values map[string]any, refusal string) (hint, reason string) {
+	var needs []string
+	for _, name := range p.result.Params {
+		needs = append(needs, "{{"+name+"}}")
+	}
+	unsent := ""
+	for _, item := range p.target.ContextObj {
+		known, value := item.Place() != "", values[item.Key]
 		switch {
-		case item.Place() != "" && !item.SentWith(e.Method): // NewRequest reports it
-		case item.Place() != "" && refusal == "" && value != nil:
+		case known && !item.SentWith(p.target.Method): // NewRequest reports it
+		case known && refusal == "" && value != nil:
 			p.sent[item.Key] = value
-		case item.Place() == "" && !item.Required:
+		case !known && !item.Required:
 			p.unsent = append(p.unsent, fmt.Sprintf("%s of type %q", item.Key, item.Type))
 		case !item.Required:
-		case item.Place() == "":
+		case !known:
 			unsent = fmt.Sprintf("it requires %s with type %q, which this check cannot send", item.Key, item.Type)
 		case refusal != "":
 			unsent = fmt.Sprintf("it requires %s, which is not sent because %s", item.Key, refusal)
@@ -246,73 +269,48 @@ func (c *checker) plan(ctx context.Context, e signpost.Endpoint, l *link) *probe
 			p.result.ContextKeys = append(p.result.ContextKeys, item.Key)
 		}
 	}
-	owner := c.otherOwner(e, call)
-	switch {
-	case len(needs) > 0:
+	if len(needs) > 0 {
 		p.result.Cause = causeMissingValues
-		return p.set(Skipped, "give a value for "+strings.Join(needs, " and "),
-			"it needs a value for %s", strings.Join(needs, ", "))
-	case unsent != "":
-		return p.set(Skipped, "", "%s", unsent)
-	case l != nil && refusal != "" && l.describe() != fmt.Sprintf("%q", l.text): // what no result may quote
-		return p.set(Skipped, "", "the link may repeat a context value, which is not sent because %s", refusal)
-	case owner != "" && call.Feed != "":
-		return p.set(Skipped, "name a feed that this endpoint answers for",
-			"%s answers for the feed that is given for it", owner)
-	case owner != "":
-		p.result.Cause, p.result.Params = causeMissingValues, placeholders
-		return p.set(Skipped, "give another value for {{"+strings.Join(placeholders, "}} or {{")+"}}",
-			"with the given values, %s answers for its feed", owner)
+		return "give a value for " + strings.Join(needs, " and "), "it needs a value for " + strings.Join(needs, ", ")
 	}
-	req, err := NewRequest(ctx, e, call)
-	if err != nil {
-		return p.set(Failed, "correct the definition, or the value that is given for it", "it cannot be called: %v", err)
-	}
-	req.Header.Set("Origin", appOrigin) // without it, services that reflect the origin omit CORS headers
-	p.url = req.URL.String()
-	if c.opts.SendTo != nil && c.isOwn(p.url) {
-		req = httpurl.SendTo(req, c.opts.SendTo)
-	}
-	p.req = req
-	return p
+	return "", unsent
 }
 
 // otherOwner names the endpoint that answers for the feed of a call, if it is another one: an app would call that one
 // instead, with its context keys. It returns "" if it is this one, or if the call is that of the endpoint's own URL.
-func (c *checker) otherOwner(e signpost.Endpoint, call Call) string {
-	feed, err := feedURL(e, call)
+func (c *checker) otherOwner(t *target, call Call) string {
+	feed, err := feedURL(t.Endpoint, call)
 	if err != nil || len(call.Params) == 0 && call.Feed == "" {
 		return ""
 	}
-	match, ok := c.index.Match(feed)
-	switch {
-	case !ok:
+	switch owner := c.owner(feed); {
+	case owner == nil:
 		return "no endpoint"
-	case match.Endpoint != e.URL:
-		return fmt.Sprintf("%q", match.Name)
+	case owner.URL != t.URL:
+		return fmt.Sprintf("%q", owner.Name)
 	}
 	return ""
 }
 
-// resolveFeed returns the URL of a feed that may be a path on the host of its endpoint.
-func resolveFeed(e signpost.Endpoint, feed string) string {
-	if u := signpost.CutURL(e.URL); strings.HasPrefix(feed, "/") {
-		return strings.TrimSuffix(e.URL, u.Path()+strings.TrimSuffix("?"+u.Query(), "?")) + feed
+// feed returns the URL of a feed that may be a path on the host of the endpoint.
+func (t *target) feed(feed string) string {
+	if strings.HasPrefix(feed, "/") {
+		return strings.TrimSuffix(t.URL, t.url.Rest()) + feed
 	}
 	return feed
 }
 
 // contextRefusal says why an endpoint gets no context values, or "" if it gets them. They are for the service at the
 // given address, and the manifest is merely what that service claims.
-func (c *checker) contextRefusal(e signpost.Endpoint) string {
-	if !c.isOwn(e.URL) {
+func (c *checker) contextRefusal(t *target) string {
+	if !t.own {
 		return "it is not on " + c.address.Hostname()
 	}
-	to := c.opts.SendTo
-	if to == nil {
-		to, _ = url.Parse(e.URL) // isOwn has parsed it
+	scheme, authority := t.url.Scheme(), t.url.Authority()
+	if to := c.opts.SendTo; to != nil {
+		scheme, authority = to.Scheme, to.Host
 	}
-	if to.Scheme != "https" && !host.IsLoopback(to.Host) {
+	if scheme != "https" && !host.IsLoopback(authority) {
 		return "it is plain http"
 	}
 	return ""
@@ -326,7 +324,7 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	if err != nil {
 		problem := Explain(err)
 		p.result.Cause = problem.Cause
-		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && c.isOwn(p.endpoint.URL) {
+		if port := c.address.Port(); port != "" && p.req.URL.Port() == "" && p.target.own {
 			problem.Hint = fmt.Sprintf("{{host}} has no port, so this is the default one, not port %s of the address; %s",
 				port, problem.Hint)
 			p.result.Cause = causePortDropped
@@ -336,10 +334,9 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	}
 	got := mediaType(answer.Header.Get("Content-Type"))
 	// That it is not declared is a finding about the manifest.
-	declared := cmp.Or(mediaType(p.endpoint.MIMEType), got, signpost.MIMEJSON)
+	declared := cmp.Or(mediaType(p.target.MIMEType), got, signpost.MIMEJSON)
 	p.status = answer.Status
-	asked, _ := url.Parse(p.url) // it is that of a request
-	o := newOutcome(asked, answer)
+	o := newOutcome(httpurl.Requested(p.req), answer)
 	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", p.shown(got))
 	if got == "" {
 		told = "no Content-Type"
