@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -141,32 +142,35 @@ func (o *outcome) manifestHint() string {
 		return o.redirectHint("studios store the address that they are given: use the target, if it is the right one",
 			"make the manifest public instead")
 	}
-	switch o.status {
-	case http.StatusNotFound:
-		switch {
-		case isManifestPath && strings.HasSuffix(o.asked.Path, "/"):
-			return "remove the slash at the end of the address"
-		case isManifestPath:
-			return "something other than Signpost answered, such as the feed service: " + routeHint +
-				"; a service that publishes its manifest itself has none at this path"
-		}
-		return "correct the path: a manifest is at {base_url}/v1/endpoints-manifest"
-	case http.StatusMisdirectedRequest:
-		return "configure the proxy and the service behind it to answer for this host"
-	case http.StatusBadRequest:
-		return "check that the service is meant to be called by this host, " +
-			"and that its port speaks https or plain http as the address says"
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return "studios send no credentials: make the manifest public"
-	case http.StatusTooManyRequests:
-		return limitHint
+	switch {
+	case o.status == http.StatusNotFound && isManifestPath && strings.HasSuffix(o.asked.Path, "/"):
+		return "remove the slash at the end of the address"
+	case o.status == http.StatusNotFound && isManifestPath:
+		return "something other than Signpost answered, such as the feed service: " + routeHint +
+			"; a service that publishes its manifest itself has none at this path"
 	}
-	return statusHint(o.status, "respond to every GET request with the manifest")
+	return cmp.Or(manifestHints[o.status], statusHint(o.status, "respond to every GET request with the manifest"))
+}
+
+const publicHint = "studios send no credentials: make the manifest public"
+
+// manifestHints says what to do about statuses that mean the same for every manifest.
+var manifestHints = map[int]string{
+	http.StatusNotFound:           "correct the path: a manifest is at {base_url}/v1/endpoints-manifest",
+	http.StatusMisdirectedRequest: "configure the proxy and the service behind it to answer for this host",
+	http.StatusBadRequest: "check that the service is meant to be called by this host, " +
+		"and that its port speaks https or plain http as the address says",
+	http.StatusUnauthorized:    publicHint,
+	http.StatusForbidden:       publicHint,
+	http.StatusTooManyRequests: limitHint,
 }
 
 // statusHint returns the hint about a status, unless it says that the service fails.
 func statusHint(status int, hint string) string {
-	if status >= 500 {
+	switch {
+	case status == http.StatusInternalServerError:
+		return "look at the service's log"
+	case status > http.StatusInternalServerError:
 		return "check that the service runs, and that the proxy in front of it reaches it; look at its log"
 	}
 	return hint
@@ -209,12 +213,7 @@ func (p *probe) explain(base string) {
 		r.Cause, r.Params = causeNotFound, params
 		r.Hint = "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
 	default:
-		r.Hint = feedHints[o.status]
-		if r.Hint == "" && o.status >= 500 {
-			r.Hint = "look at the service's log"
-		} else if r.Hint == "" {
-			r.Hint = "find out what the service means by it"
-		}
+		r.Hint = cmp.Or(feedHints[o.status], statusHint(o.status, "find out what the service means by it"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"signpost"
+	"signpost/host"
 	"signpost/internal/httpurl"
 	"signpost/internal/spell"
 	"signpost/match"
@@ -146,7 +147,11 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 	if err != nil {
 		return Report{}, err
 	}
-	c := &checker{opts: opts, address: u, ownHosts: signpost.FetchedFrom(u.Host), hosts: make(map[string]bool),
+	name, err := host.Parse(u.Host)
+	if err != nil {
+		return Report{}, err
+	}
+	c := &checker{opts: opts, address: u, host: name, ownHosts: signpost.FetchedFrom(name), hosts: make(map[string]bool),
 		called: make(map[string]bool), seen: make(map[string]bool)}
 	c.answer, c.err = c.get(ctx, u, "", "")
 	for _, step := range checks {
@@ -180,6 +185,7 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 type checker struct {
 	opts     CheckOptions
 	address  *url.URL
+	host     string // of the address, normalized
 	ownHosts signpost.Hosts
 	results  []Result
 	ignored  int

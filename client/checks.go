@@ -191,9 +191,8 @@ func (c *checker) checkManifest(context.Context) {
 			m, err = readable, nil
 		}
 	} else if err == nil {
-		own, _ := host.Parse(c.address.Host) // already validated by ParseAddress
 		overlaps := match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0]
-		findings = slices.Concat(m.Validate(), warnings.Published(m, signpost.FetchedFrom(own)), overlaps)
+		findings = slices.Concat(m.Validate(), warnings.Published(m, c.ownHosts), overlaps)
 	}
 	for _, f := range findings {
 		switch {
@@ -276,7 +275,6 @@ func (c *checker) checkHost(ctx context.Context) {
 		c.add(Skipped, "", "the manifest has no URLs")
 		return
 	}
-	asked, _ := host.Parse(c.address.Host) // already validated by ParseAddress
 	var open []string
 	counts, most := make(map[string]int), ""
 	ours, all := 0, len(c.targets)
@@ -300,14 +298,14 @@ func (c *checker) checkHost(ctx context.Context) {
 			"replace {{host}} with the host of each request, as signpost serve does",
 			"{{host}} is not replaced in %s, such as %q", spell.Count(len(open), "URL"), open[0])
 	case ours == all:
-		c.add(Passed, "", "the URLs are on %s", asked)
+		c.add(Passed, "", "the URLs are on %s", c.host)
 	case ours > 0:
-		c.add(Passed, "", "%d of %s are on %s", ours, spell.Count(all, "URL"), asked)
+		c.add(Passed, "", "%d of %s are on %s", ours, spell.Count(all, "URL"), c.host)
 	case counts[most]*2 > all:
 		c.add(Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host",
-			asked, counts[most], spell.Count(all, "URL"), most).Cause = causeWrongHost
+			c.host, counts[most], spell.Count(all, "URL"), most).Cause = causeWrongHost
 	default:
-		c.add(Warned, hostHint, "no URL is on %s", asked).Cause = causeWrongHost
+		c.add(Warned, hostHint, "no URL is on %s", c.host).Cause = causeWrongHost
 	}
 	if r := &c.results[len(c.results)-1]; r.Cause == causeWrongHost && c.isCached(ctx) {
 		r.Cause, r.Hint = "", "a cache in front of the service has the manifest of another host: "+
@@ -340,7 +338,6 @@ func (c *checker) checkCORS(ctx context.Context) {
 		return
 	}
 	origins := answer.Header.Values("Access-Control-Allow-Origin")
-	credentials := answer.Header.Get("Access-Control-Allow-Credentials") == "true"
 	allowed := strings.Join(origins, ", ")
 	reflected, vary := allowed == studioOrigin, listed(answer.Header, "Vary")
 	switch {
@@ -353,9 +350,6 @@ func (c *checker) checkCORS(ctx context.Context) {
 	case strings.ContainsAny(allowed, ", "):
 		c.add(Failed, doubledHint,
 			"Access-Control-Allow-Origin has more than one value, which browsers reject: %q", allowed)
-	case credentials && (allowed == "*" || reflected):
-		c.add(Warned, "remove Access-Control-Allow-Credentials: a manifest needs none",
-			"credentials are allowed for every origin")
 	case reflected && !slices.Contains(vary, "*") && !slices.Contains(vary, "origin"):
 		c.add(Warned, "send Vary: Origin or, simpler, Access-Control-Allow-Origin: *",
 			"the allowed origin is that of the request, without Vary: Origin: a cache would send it to other origins")

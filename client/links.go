@@ -18,8 +18,7 @@ import (
 	"signpost/internal/spell"
 )
 
-// maxLinkResults limits the number of results about dead links, and about links that apps cannot call. The rest are
-// counted.
+// maxLinkResults limits the number of results about links that apps cannot call. The rest are counted.
 const maxLinkResults = 20
 
 // link is an http(s) URL, or the path of one, in a feed.
@@ -135,15 +134,12 @@ func (c *checker) checkLinks(context.Context) {
 	works := func(p *probe) bool { return !p.dead() || p.result.Cause == causeCanceled }
 	dead := slices.DeleteFunc(slices.Clone(c.followed), works)
 	const hint = "correct the link, or what it leads to"
-	for _, p := range dead[:min(maxLinkResults, len(dead))] {
+	for _, p := range dead {
 		r := c.add(Failed, hint, "%s, does not work: %s", p.link.place(), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.target.URL, p.result.Cause, p.result.ContextKeys
 		if p.status != http.StatusNotFound && p.status != http.StatusGone {
 			r.Hint += "; " + p.result.Hint
 		}
-	}
-	if more := len(dead) - maxLinkResults; more > 0 {
-		c.add(Failed, hint, "%s", spell.Count(more, "more dead link"))
 	}
 	if len(c.results) > before {
 		return
