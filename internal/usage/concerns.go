@@ -42,21 +42,25 @@ func (u *Usage) Join(changes []diff.Change) {
 		return
 	}
 	for i := range changes {
-		if doing, known := concerns[changes[i].Rule]; known {
-			changes[i].Requests = u.concerned(&changes[i], doing)
-		}
+		changes[i].Requests = u.concerned(&changes[i])
 	}
 }
 
 // concerned returns how many requests a change concerns, or nil if the counts do not tell.
-func (u *Usage) concerned(c *diff.Change, doing string) *diff.Requests {
-	count, found := diff.Requests{Doing: doing, Period: u.Period(), Days: u.days()}, false
-	for _, e := range slices.Concat(u.Endpoints, u.Uncounted) {
+func (u *Usage) concerned(c *diff.Change) *diff.Requests {
+	doing, known := concerns[c.Rule]
+	if !known || c.Endpoint == "" && u.LeftOut {
+		return nil
+	}
+	count, found := diff.Requests{Doing: doing}, false
+	count.Period, count.Days = u.period()
+	for i := range u.Endpoints {
+		e := &u.Endpoints[i]
 		if !e.isConcerned(c) {
 			continue
 		}
-		n, ok := e.requests(c, doing)
-		if !ok || e.uncounted {
+		n, counted := e.requests(c, doing)
+		if !counted {
 			return nil
 		}
 		found = true
@@ -80,15 +84,12 @@ func (e *Endpoint) isConcerned(c *diff.Change) bool {
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
 // requests returns the number of requests that a change concerns.
-func (e *Endpoint) requests(c *diff.Change, doing string) (n uint, ok bool) {
+func (e *Endpoint) requests(c *diff.Change, doing string) (n uint, counted bool) {
 	switch doing {
 	case all:
 		return e.Requests, true
 	case setting:
 		return e.setting(c)
-	}
-	if len(c.Subject) < 2 {
-		return 0, false
 	}
 	key := e.Keys[c.Subject[1]]
 	if key == nil || key.Unseen > 0 {
@@ -101,30 +102,35 @@ func (e *Endpoint) requests(c *diff.Change, doing string) (n uint, ok bool) {
 }
 
 // setting returns the number of requests that set a modifier, a parameter or an option.
-func (e *Endpoint) setting(c *diff.Change) (n uint, ok bool) {
-	var names []string
-	if modifier, whole := c.Old.(signpost.Modifier); whole {
-		for _, p := range modifier.Params {
-			names = append(names, p.Key)
-		}
-	} else if len(c.Subject) > 3 {
-		names = c.Subject[3:4] // modifier, its id, param, its key
-	} else if key, isKey := c.Old.(string); isKey {
-		names = []string{key}
-	}
-	for _, name := range names {
+func (e *Endpoint) setting(c *diff.Change) (n uint, counted bool) {
+	for _, name := range paramsOf(c) {
 		p := e.Params[name]
 		if p == nil {
 			return 0, false
 		}
-		option, isOption := c.Old.(signpost.Option)
-		if !isOption {
-			n, ok = max(n, p.Set), true
-			continue
-		}
-		if n, ok = p.Options[option.Value]; !ok {
-			return 0, false
+		if option, isOption := c.Old.(signpost.Option); isOption {
+			n, counted = p.Options[option.Value]
+		} else {
+			n, counted = max(n, p.Set), true
 		}
 	}
-	return n, ok
+	return n, counted
+}
+
+// paramsOf returns the parameters that a change of a modifier concerns.
+func paramsOf(c *diff.Change) []string {
+	var names []string
+	modifier, isWhole := c.Old.(signpost.Modifier)
+	key, isKey := c.Old.(string)
+	switch {
+	case isWhole:
+		for _, p := range modifier.Params {
+			names = append(names, p.Key)
+		}
+	case len(c.Subject) > 3: // modifier, its id, param, its key
+		names = c.Subject[3:4]
+	case isKey:
+		names = []string{key}
+	}
+	return names
 }

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"regexp"
@@ -22,18 +21,17 @@ import (
 type Counter struct {
 	services []signpost.Service
 	changes  []diff.Change
-	anywhere *match.Index    // of everything that is registered
-	own      *match.Index    // the same, with the services' own URLs at standIn
-	ownKnown bool            // there are such URLs
-	words    map[string]bool // segments of endpoints' paths
-	byQuery  bool            // some URL has a query, which then helps to choose the endpoint
-	begins   [256][256]bool  // first two bytes of these segments, unless they are placeholders
-	mixed    bool            // a segment has a placeholder and text, or one byte
+	anywhere *match.Index      // of everything that is registered
+	own      *match.Index      // the same, with the services' own URLs at standIn
+	ownKnown bool              // there are such URLs
+	numbers  map[[3]string]int // of the services' endpoints; of equal ones, the first answers
 	workers  []*worker
 	logs     int
-}
 
-var isPlaceholder = regexp.MustCompile(`\{\{[^{}]*\}\}`)
+	words  map[string]bool // segments of endpoints' paths
+	begins [256]bool       // what they begin with
+	exact  bool            // parts of segments, or a query, decide about the endpoint
+}
 
 // standIn is where requests go if the log does not tell their host.
 const standIn = "https://own.invalid"
@@ -50,7 +48,8 @@ func NewCounter(services []signpost.Service, others []signpost.Version, changes 
 			all = append(all, v)
 			v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
 			for j, e := range v.Manifest.Endpoints {
-				if u := signpost.CutURL(e.URL); v.Hosts.Owns(u) {
+				u := signpost.CutURL(e.URL)
+				if v.Hosts.Owns(u) {
 					c.ownKnown = true
 					v.Manifest.Endpoints[j].URL = standIn + u.Rest()
 				}
@@ -65,22 +64,27 @@ func NewCounter(services []signpost.Service, others []signpost.Version, changes 
 		}
 	}
 	c.anywhere, c.own = match.NewIndex(all...), match.NewIndex(own...)
+	c.numbers = make(map[[3]string]int)
+	for number, e := range slices.Backward(c.none().Endpoints) {
+		c.numbers[e.id()] = number
+	}
 	for range runtime.GOMAXPROCS(0) {
 		c.workers = append(c.workers, &worker{Counter: c, Usage: c.none(), files: c.none(), cache: make(map[string]int)})
 	}
 	return c
 }
 
-// learn notes what the URLs of endpoints consist of.
+// learn notes what the URL of an endpoint consists of.
 func (c *Counter) learn(u signpost.URL) {
-	c.byQuery = c.byQuery || u.Query() != ""
+	c.exact = c.exact || u.Query() != ""
 	for word := range strings.SplitSeq(u.Path(), "/") {
 		c.words[word] = true
-		text := isPlaceholder.ReplaceAllString(word, "")
-		if len(text) > 1 && text == word {
-			c.begins[text[0]][text[1]] = true
-		} else if text != "" {
-			c.mixed = true
+		if word != "" {
+			c.begins[word[0]] = true
+		}
+		_, after, isPlaceholder := strings.Cut(word, "}}")
+		if isPlaceholder && strings.HasPrefix(word, "{{") && after != "" {
+			c.exact = true
 		}
 	}
 }
@@ -116,14 +120,8 @@ func (c *Counter) Usage() *Usage {
 		c.add(sum, w.Usage)
 		c.add(sum, w.files)
 	}
-	all := sum.Endpoints
-	sum.Endpoints = []Endpoint{}
-	for _, e := range all {
-		if e.uncounted {
-			sum.Uncounted = append(sum.Uncounted, e)
-		} else {
-			sum.Endpoints = append(sum.Endpoints, e)
-		}
+	sum.Endpoints = slices.DeleteFunc(sum.Endpoints, func(e Endpoint) bool { return e.uncounted })
+	for _, e := range sum.Endpoints {
 		e.Undeclared.limit()
 	}
 	sum.Unmatched.limit()
@@ -156,27 +154,21 @@ func (c *Counter) add(sum, more *Usage) {
 		}
 		sum.Unmatched.add(path, n)
 	}
-	declared := make(map[[3]string]*Endpoint)
-	for i := range slices.Backward(sum.Endpoints) { // of equal ones, the first answers
-		declared[sum.Endpoints[i].id()] = &sum.Endpoints[i]
-	}
-	counted := make(map[[3]string]bool)
+	counted := make(map[int]bool)
 	for _, e := range more.Endpoints {
-		known := declared[e.id()]
+		number, known := c.numbers[e.id()]
 		switch {
-		case known != nil && !e.uncounted:
-			counted[e.id()] = true
-			sum.LeftOut = known.add(e) || sum.LeftOut
-			for name, n := range e.Undeclared {
-				known.undeclared([]byte(name), n)
-			}
-		case e.Requests > 0:
+		case !known && e.Requests > 0:
 			sum.Unread[unknownEndpoint] += e.Requests
+		case known && !e.uncounted:
+			counted[number] = true
+			complete := sum.Endpoints[number].add(e)
+			sum.LeftOut = sum.LeftOut || !complete
 		}
 	}
 	for i := range sum.Endpoints {
 		e := &sum.Endpoints[i]
-		if more.Requests > 0 && !counted[e.id()] {
+		if more.Requests > 0 && !counted[c.numbers[e.id()]] {
 			e.uncounted = true
 			sum.LeftOut = true
 		}
@@ -244,7 +236,7 @@ func (w *worker) request(r request) (reason string) {
 		}
 		w.Unmatched.add(w.masked(r.path), 1)
 	case number < len(w.Endpoints): // else it is registered besides
-		w.Endpoints[number].count(r, w.Requests+1, &w.scratch)
+		w.Endpoints[number].count(r, w.Requests+1)
 	}
 	w.Requests++
 	prefix := r.time[:min(len(r.time), len("18/Nov/2026"))] // the day, or the second
@@ -267,50 +259,44 @@ func (u *Usage) on(time []byte) {
 	u.To = max(u.To, day)
 }
 
-// maxCached is how many feeds a worker remembers the endpoint of, and maxCachedLength how long they may be: 8 MB at
+// maxCached is how many shapes of feeds a worker remembers the endpoint of, and maxShape how long they may be: 8 MB at
 // most.
-const maxCached, maxCachedLength = 1 << 15, 256
+const maxCached, maxShape = 1 << 15, 256
 
-// locate returns the number of the endpoint that answers for a request. It remembers those of feeds without
-// their values: with these, most feeds of a log are new, and counting takes half as long again (BenchmarkCount).
+// locate returns the number of the endpoint that answers for a request. It remembers it for all feeds that differ only
+// in segments that no endpoint's segment begins like, which placeholders alone can match: counting would take twice as
+// long otherwise (BenchmarkCount).
 func (w *worker) locate(r request) int {
-	feed := append(w.scratch[:0], r.host...)
+	if w.exact {
+		return w.find(r)
+	}
+	shape := append(w.scratch[:0], r.host...)
 	for segment := range bytes.SplitSeq(r.path, slash) {
-		feed = append(feed, '/')
-		if w.isValue(segment) {
-			feed = append(feed, 0)
+		shape = append(shape, '/')
+		if len(segment) > 0 && !w.begins[segment[0]] {
+			shape = append(shape, 0)
 		} else {
-			feed = append(feed, segment...)
+			shape = append(shape, segment...)
 		}
 	}
-	rest := r.path
-	if w.byQuery {
-		feed = append(append(feed, '?'), r.query...)
-		rest = slices.Concat(rest, []byte("?"), r.query)
-	}
-	w.scratch = feed
-	number, known := w.cache[string(feed)]
+	w.scratch = shape
+	number, known := w.cache[string(shape)]
 	if known {
 		return number
 	}
-	number = w.find(string(r.host), string(rest))
+	number = w.find(r)
 	if len(w.cache) == maxCached {
 		clear(w.cache)
 	}
-	if len(feed) <= maxCachedLength {
-		w.cache[string(feed)] = number
+	if len(shape) <= maxShape {
+		w.cache[string(shape)] = number
 	}
 	return number
 }
 
-// isValue reports whether only a placeholder can match a segment of a feed's path, so that every other such segment
-// gives the same endpoint.
-func (c *Counter) isValue(segment []byte) bool {
-	return len(segment) > 1 && !c.mixed && !c.begins[segment[0]][segment[1]]
-}
-
 // find asks package match. Logs do not tell reliably whether a client used https, because a proxy may have received it.
-func (c *Counter) find(host, rest string) int {
+func (c *Counter) find(r request) int {
+	host, rest := string(r.host), string(r.path)+"?"+string(r.query)
 	if host == "" {
 		number := c.own.Find(standIn + rest)
 		if number == nobody || len(c.services) == 1 {
@@ -348,7 +334,7 @@ func (c *Counter) masked(path []byte) string {
 }
 
 // count counts a request with a number that no other request has.
-func (e *Endpoint) count(r request, number uint, buffer *[]byte) {
+func (e *Endpoint) count(r request, number uint) {
 	e.Requests++
 	if r.status >= 400 {
 		e.Errors++
@@ -371,7 +357,7 @@ func (e *Endpoint) count(r request, number uint, buffer *[]byte) {
 			e.undeclared(nil, 1)
 		}
 	}
-	e.countKeys(ctx, buffer)
+	e.countKeys(ctx)
 }
 
 // count counts the first value of a parameter in a request.
@@ -410,18 +396,22 @@ type sentKey struct {
 }
 
 // countKeys counts the keys in a ctx parameter. One that cannot be decoded has none.
-func (e *Endpoint) countKeys(ctx []byte, buffer *[]byte) {
-	text := bytes.TrimSpace(decode(ctx, buffer))
+func (e *Endpoint) countKeys(ctx []byte) {
+	var text []byte
+	if len(ctx) > 0 {
+		text, _ = contextkeys.DecodeText(string(ctx))
+		text = bytes.TrimSpace(text)
+	}
 	nothing := len(text) > 0 && isNothing(text)
-	for i := range e.keys {
-		e.keys[i].value = nil
+	for _, key := range e.keys {
+		key.value = nil
 	}
 	if json.Valid(text) {
 		members(text, func(name, value []byte) {
 			name = unquote(name)
-			for i := range e.keys {
-				if e.keys[i].name == string(name) {
-					e.keys[i].value = value
+			for _, key := range e.keys {
+				if key.name == string(name) {
+					key.value = value
 				}
 			}
 		})
@@ -443,23 +433,6 @@ func (e *Endpoint) countKeys(ctx []byte, buffer *[]byte) {
 // isNothing reports whether clients send this because they have no value: see contextkeys.FromRequest.
 func isNothing(text []byte) bool {
 	return len(text) == 0 || string(text) == "undefined" || string(text) == "null"
-}
-
-// encoding is the one that the spec has for the ctx parameter.
-var encoding = base64.RawURLEncoding.Strict()
-
-// decode returns the text of a ctx parameter, which may be in the buffer. What is encoded in another way takes a while
-// longer.
-func decode(ctx []byte, buffer *[]byte) []byte {
-	if isNothing(ctx) {
-		return ctx
-	}
-	text, err := encoding.AppendDecode((*buffer)[:0], ctx)
-	*buffer = text
-	if err != nil || len(ctx) > contextkeys.MaxCtx {
-		text, _ = contextkeys.DecodeText(string(ctx)) // nil if it is none
-	}
-	return text
 }
 
 // unescape decodes percent-encoding and plus signs. What is badly encoded stays as it is.

@@ -77,7 +77,7 @@ func FuzzContext(f *testing.F) {
 			}
 		}
 		got := new(Key)
-		(&Endpoint{keys: []sentKey{{name: "k", inURL: true, Key: got}}}).countKeys([]byte(ctx(text)), new([]byte))
+		(&Endpoint{keys: []*sentKey{{name: "k", inURL: true, Key: got}}}).countKeys([]byte(ctx(text)))
 		if *got != want && err == nil {
 			t.Errorf("%q: %+v, and contextkeys has %+v", text, *got, want)
 		}

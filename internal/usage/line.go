@@ -2,7 +2,6 @@ package usage
 
 import (
 	"bytes"
-	"regexp"
 	"time"
 )
 
@@ -52,10 +51,9 @@ func parseCombined(line []byte) (r request, reason string) {
 	r.time = line[begin+1 : end]
 	// Apache's vhost_combined begins with the host and its port, and has one field more.
 	first, more, _ := bytes.Cut(line[:begin], space)
-	if name, port, found := bytes.Cut(first, []byte(":")); found && bytes.Count(more, space) > 2 {
-		if _, ok := number(port); ok {
-			r.host = name
-		}
+	name, port, hasPort := bytes.Cut(first, []byte(":"))
+	if _, isPort := number(port); hasPort && isPort && bytes.Count(more, space) > 2 {
+		r.host = name
 	}
 	if !r.setLine(line[end+3 : last-1]) {
 		return r, noRequest
@@ -63,36 +61,33 @@ func parseCombined(line []byte) (r request, reason string) {
 	return r, ""
 }
 
-var space = []byte(" ")
+var space, slash = []byte(" "), []byte("/")
 
 // setLine takes method and target from a line such as GET /feeds HTTP/1.1.
 func (r *request) setLine(line []byte) bool {
 	method, target, _ := bytes.Cut(line, space)
-	if i := bytes.LastIndexByte(target, ' '); i >= 0 && bytes.HasPrefix(target[i:], []byte(" HTTP/")) {
+	i := bytes.LastIndexByte(target, ' ')
+	if i >= 0 && bytes.HasPrefix(target[i:], []byte(" HTTP/")) {
 		target = target[:i]
 	}
 	return r.set(method, target)
 }
 
-// isURL matches a URL: its host with the port, and what follows.
-var isURL = regexp.MustCompile(`(?s)^[^?#]*?://([^/?#]*)(.*)`)
-
 // set sets the method and the target, which is a path with its query, or a URL. It reports whether they are a request.
 func (r *request) set(method, target []byte) bool {
-	for _, c := range method {
-		if c|0x20 < 'a' || c|0x20 > 'z' {
-			return false
-		}
-	}
 	if len(bytes.Trim(r.host, "-_*")) == 0 { // what servers write that have no name
 		r.host = nil
 	}
 	if !bytes.HasPrefix(target, slash) {
-		parts := isURL.FindSubmatch(target)
-		if parts == nil {
+		scheme, rest, found := bytes.Cut(target, []byte("://"))
+		if !found || !isWord(scheme) {
 			return false
 		}
-		r.host, target = parts[1], parts[2]
+		end := bytes.IndexAny(rest, "/?#")
+		if end < 0 {
+			end = len(rest)
+		}
+		r.host, target = rest[:end], rest[end:]
 	}
 	target, _, _ = bytes.Cut(target, []byte("#"))
 	path, query, found := bytes.Cut(target, []byte("?"))
@@ -100,10 +95,18 @@ func (r *request) set(method, target []byte) bool {
 		query = bytes.TrimPrefix(r.query, []byte("?"))
 	}
 	r.method, r.path, r.query = method, path, query
-	return len(method) > 0
+	return isWord(method)
 }
 
-var slash = []byte("/")
+// isWord reports whether text has letters and nothing else.
+func isWord(text []byte) bool {
+	for _, c := range text {
+		if c|0x20 < 'a' || c|0x20 > 'z' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
 
 // number reads a decimal number of up to 19 digits, as many as nanoseconds have.
 func number(text []byte) (n int, ok bool) {

@@ -36,13 +36,10 @@ func TestLocate(t *testing.T) {
 				path += []string{"/", "/", "a", "b", "ab", "aab", "7", "zz", "qr", "0", "é", "-"}[random.IntN(12)]
 			}
 			query := []string{"", "q=", "q=a"}[random.IntN(3)]
-			feed := path
-			if w.byQuery {
-				feed += "?" + query
-			}
 			for _, host := range []string{"", "a.example"} {
-				if got, want := w.locate(request{host: []byte(host), path: []byte(path), query: []byte(query)}), c.find(host, feed); got != want {
-					t.Fatalf("%s on %q: %d, and match has %d\n%s", feed, host, got, want, fmt.Sprint(urls))
+				r := request{host: []byte(host), path: []byte(path), query: []byte(query)}
+				if got, want := w.locate(r), c.find(r); got != want {
+					t.Fatalf("%s?%s on %q: %d, and match has %d\n%s", path, query, host, got, want, fmt.Sprint(urls))
 				}
 			}
 		}

@@ -1,21 +1,20 @@
 package usage
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"sync"
 )
 
 const (
-	// blockSize is how much of a log is read at a time, or at least minRead. Workers get the lines in it.
-	blockSize, minRead = 512 << 10, 64 << 10
+	// blockSize is how much of a log a worker gets at a time.
+	blockSize = 512 << 10
 
 	// maxLine is longer than the lines that servers write: they accept URLs and headers of up to 64 KiB.
 	maxLine = 128 << 10
@@ -28,190 +27,202 @@ const (
 // ended, is counted. After the context has ended, nothing more can be counted.
 func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
 	c.logs++
-	r := &reader{in: log, at: Line{Log: name, Number: 1, log: c.logs}}
-	work := make(chan func(*worker))
-	go r.run(ctx, work)
+	blocks, failed := make(chan block), make(chan error, 1)
+	go func() {
+		failed <- readBlocks(ctx, log, Line{Log: name, Number: 1, log: c.logs}, blocks)
+		close(blocks)
+	}()
 	var group sync.WaitGroup
 	for _, w := range c.workers {
-		group.Go(func() { w.do(ctx, work) })
+		group.Go(func() { w.run(ctx, blocks) })
 	}
 	group.Wait()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if !errors.Is(r.err, io.EOF) {
-		return fmt.Errorf("read log %q: %w", name, r.err)
+	if err := <-failed; err != nil {
+		return fmt.Errorf("read log %q: %w", name, err)
 	}
 	return nil
 }
 
-// do does work. It does not wait for more if the context ends, because there may never be any.
-func (w *worker) do(ctx context.Context, work <-chan func(*worker)) {
+// block is a part of a log: whole lines, or one document.
+type block struct {
+	text []byte
+	at   Line // the first line
+}
+
+// run counts blocks. It does not wait for more if the context ends, because there may never be any.
+func (w *worker) run(ctx context.Context, blocks <-chan block) {
 	for {
 		select {
-		case f, more := <-work:
+		case b, more := <-blocks:
 			if !more {
 				return
 			}
-			f(w)
+			w.block(b)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// lines counts lines, which begin at a line of the log.
-func (w *worker) lines(lines []byte, at Line) {
-	for rest := lines; len(rest) > 0; at.Number++ {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, newline)
-		if len(line) > maxLine {
-			w.unreadable(tooLong, line, at)
-		} else {
-			w.line(bytes.TrimSpace(line), at)
-		}
+func (w *worker) block(b block) {
+	if startsDocument(b.text) {
+		w.document(b)
+		return
 	}
+	for line := range bytes.Lines(b.text) {
+		if len(line) > maxLine {
+			w.unreadable(tooLong, line, b.at)
+		} else {
+			w.line(bytes.TrimSpace(line), b.at)
+		}
+		b.at.Number++
+	}
+}
+
+// document counts a HAR or a usage file, or else a line of JSON that begins like one.
+func (w *worker) document(b block) {
+	var document struct {
+		Usage
+		Log struct{ Entries []json.RawMessage }
+	}
+	err := json.Unmarshal(b.text, &document)
+	switch {
+	case err != nil || document.Format > FileFormat:
+		w.unreadable(badDocument, nil, b.at)
+	case document.Format == FileFormat:
+		w.add(w.files, &document.Usage)
+	case document.Log.Entries != nil:
+		for _, entry := range document.Log.Entries {
+			w.line(entry, b.at)
+		}
+	default:
+		w.line(b.text, b.at)
+	}
+}
+
+// readBlocks sends the blocks of a log, compressed or not, as soon as they have a whole line.
+func readBlocks(ctx context.Context, log io.Reader, at Line, blocks chan<- block) error {
+	in := bufio.NewReader(log)
+	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		in.Discard(len(mark))
+	}
+	text := io.Reader(in)
+	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
+		unzipped, err := gzip.NewReader(in)
+		if err != nil {
+			return err
+		}
+		text = unzipped
+	}
+	var s splitter
+	scanner := bufio.NewScanner(text)
+	scanner.Buffer(make([]byte, blockSize), maxDocument+1)
+	scanner.Split(s.split)
+	for scanner.Scan() {
+		at.Number += s.skipped
+		s.skipped = 0
+		select {
+		case blocks <- block{bytes.Clone(scanner.Bytes()), at}:
+		case <-ctx.Done():
+			return nil
+		}
+		at.Number += bytes.Count(scanner.Bytes(), newline)
+	}
+	return scanner.Err()
 }
 
 var newline = []byte("\n")
 
-// reader cuts a log into work.
-type reader struct {
-	in   io.Reader
-	text []byte // read, but not in any work yet
-	err  error  // why there is no more to read
-	at   Line   // the line that text begins with
+// byteOrderMark is what Windows begins a file with.
+const byteOrderMark = "\ufeff"
+
+// splitter splits a log into blocks. Of a line that is longer than a block, only the beginning is in one.
+type splitter struct {
+	inLine  bool // what follows is the rest of such a line
+	skipped int  // number of lines that ended in no block
+	needed  int  // bytes with which it is worth another look whether a document has an end
 }
 
-// run sends the work of a log, as soon as there is a whole line.
-func (r *reader) run(ctx context.Context, work chan<- func(*worker)) {
-	defer close(work)
-	r.open()
-	for r.err == nil || len(r.text) > 0 {
-		f := r.next()
-		if f == nil {
-			r.fill(len(r.text) + 1)
-			continue
+// split is a [bufio.SplitFunc].
+func (s *splitter) split(data []byte, atEOF bool) (advance int, text []byte, err error) {
+	begin := 0
+	if s.inLine {
+		begin = bytes.IndexByte(data, '\n') + 1
+		if begin == 0 {
+			return len(data), nil, nil
 		}
-		select {
-		case work <- f:
-		case <-ctx.Done():
-			return
-		}
+		s.inLine = false
+		s.skipped++
 	}
+	size := s.size(data[begin:], atEOF)
+	if size == 0 {
+		return begin, nil, nil
+	}
+	return begin + size, data[begin : begin+size], nil
 }
 
-// next takes work from the text. It returns nil if that needs more of the log.
-func (r *reader) next() func(*worker) {
-	at := r.at
-	end := bytes.LastIndexByte(r.text, '\n') + 1
-	if r.err != nil {
-		end = len(r.text)
+// size returns the size of the block that data begins with, or 0 if that needs more data.
+func (s *splitter) size(data []byte, atEOF bool) int {
+	lines := data
+	if !atEOF {
+		lines = data[:bytes.LastIndexByte(data, '\n')+1]
 	}
-	begin := findDocument(r.text[:end])
+	if len(lines) == 0 {
+		s.inLine = len(data) >= blockSize
+		if s.inLine {
+			return len(data)
+		}
+		return 0
+	}
+	begin := findDocument(lines)
+	if begin > 0 {
+		return begin
+	}
+	isAll := atEOF || len(data) >= maxDocument
+	if len(data) < s.needed && !isAll {
+		return 0
+	}
+	s.needed = 0
+	end := members(data, func(name, value []byte) {})
 	switch {
-	case begin > 0:
-		lines := r.take(begin)
-		return func(w *worker) { w.lines(lines, at) }
-	case begin < end && (len(r.text) >= maxStart || r.err != nil):
-		return r.document()
-	case end == 0 && len(r.text) >= blockSize:
-		line := bytes.Clone(r.text[:maxMasked])
-		r.skipLine()
-		return func(w *worker) { w.unreadable(tooLong, line, at) }
+	case end > 0:
+		return end
+	case isAll:
+		return len(data)
 	}
-	return nil
+	s.needed = 2 * len(data)
+	return 0
 }
 
-// take takes what ends there from the text.
-func (r *reader) take(end int) []byte {
-	taken := r.text[:end]
-	r.text = r.text[end:]
-	r.at.Number += bytes.Count(taken, newline)
-	return taken
+// documentStarts are what HAR and usage files have after the brace. JSON lines may have a field log as well, with a text.
+var documentStarts = [][]byte{
+	[]byte(`"log":{`), []byte(`"log": {`), []byte(`"signpost_usage"`), []byte(`"endpoints"`),
 }
 
-// skipLine skips the rest of a line, however long it is.
-func (r *reader) skipLine() {
-	end := -1
-	for ; end < 0 && len(r.text) > 0; end = bytes.IndexByte(r.text, '\n') {
-		r.text = r.text[:0]
-		r.fill(1)
+// startsDocument reports whether a text begins with a HAR or a usage file, as far as there is one.
+func startsDocument(text []byte) bool {
+	if len(text) == 0 || text[0] != '{' {
+		return false
 	}
-	r.text = r.text[end+1:]
-	r.at.Number++
+	text = bytes.TrimLeft(text[1:], " \t\r\n")
+	isStart := func(start []byte) bool { return bytes.HasPrefix(text, start) }
+	return len(text) == 0 || slices.ContainsFunc(documentStarts, isStart)
 }
 
-// open reads the beginning of a log, compressed or not.
-func (r *reader) open() {
-	r.fill(3)
-	if bytes.HasPrefix(r.text, []byte("\x1f\x8b")) {
-		unzipped, err := gzip.NewReader(io.MultiReader(bytes.NewReader(r.text), r.in))
-		r.text, r.in, r.err = nil, unzipped, err
-		r.fill(3)
-	}
-	r.text = bytes.TrimPrefix(r.text, []byte("\ufeff"))
-}
-
-// fill reads until there are so many bytes, or no more.
-func (r *reader) fill(size int) {
-	for len(r.text) < size && r.err == nil {
-		if cap(r.text)-len(r.text) < minRead {
-			r.text = slices.Grow(r.text, blockSize) // the work keeps what it has of the former one
-		}
-		var n int
-		n, r.err = r.in.Read(r.text[len(r.text):cap(r.text)])
-		r.text = r.text[:len(r.text)+n]
-	}
-}
-
-// maxStart is how much of a line is looked at to see whether a document begins with it.
-const maxStart = 256
-
-// documentStart matches the beginning of a HAR or a usage file, as far as there is one. JSON lines may have a field log
-// as well, with a text.
-var documentStart = regexp.MustCompile(`^\{\s*($|"(log"\s*:\s*($|\{)|signpost_usage"|endpoints"))`)
-
-// findDocument returns where in the lines of a text a HAR or a usage file may begin; otherwise, the end of the text.
-func findDocument(text []byte) int {
-	for begin := 0; begin < len(text); {
-		if text[begin] == '{' && documentStart.Match(text[begin:min(begin+maxStart, len(text))]) {
+// findDocument returns where in lines a HAR or a usage file may begin; otherwise, their end.
+func findDocument(lines []byte) int {
+	for begin := 0; begin < len(lines); {
+		if startsDocument(lines[begin:]) {
 			return begin
 		}
-		next := bytes.Index(text[begin:], []byte("\n{"))
+		next := bytes.Index(lines[begin:], []byte("\n{"))
 		if next < 0 {
 			break
 		}
 		begin += next + 1
 	}
-	return len(text)
-}
-
-// document takes a HAR or a usage file. If it does not end within maxDocument, it is left out.
-func (r *reader) document() func(*worker) {
-	at := r.at
-	end := endOfValue(r.text, 0)
-	for end < 0 && r.err == nil && len(r.text) < maxDocument {
-		r.fill(2 * len(r.text))
-		end = endOfValue(r.text, 0)
-	}
-	if end < 0 {
-		end = len(r.text)
-	}
-	var document struct {
-		Usage
-		Log struct{ Entries []json.RawMessage }
-	}
-	err := json.Unmarshal(r.take(end), &document)
-	switch {
-	case err == nil && document.Log.Entries != nil:
-		return func(w *worker) {
-			for _, entry := range document.Log.Entries {
-				w.line(entry, at)
-			}
-		}
-	case err == nil && document.Format == FileFormat:
-		return func(w *worker) { w.add(w.files, &document.Usage) }
-	}
-	return func(w *worker) { w.unreadable(badDocument, nil, at) }
+	return len(lines)
 }

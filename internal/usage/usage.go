@@ -32,10 +32,8 @@ type Usage struct {
 	// First has the first line that could not be read for each reason, unless the reason is from a usage file.
 	First map[string]Line `json:"-"`
 
-	// Uncounted has the endpoints that a usage file did not count. Of the others, the keys, parameters and options that
-	// one did not count are left out, and LeftOut is set.
-	Uncounted []Endpoint `json:"-"`
-	LeftOut   bool       `json:"-"`
+	// LeftOut is set if endpoints, keys or parameters are missing because a usage file did not count them.
+	LeftOut bool `json:"-"`
 }
 
 // Line is a line of a log.
@@ -69,7 +67,7 @@ type Endpoint struct {
 	Params     map[string]*Param `json:"params"`     // declared query parameters
 	Undeclared Names             `json:"undeclared"` // occurrences of other query parameters
 
-	keys      []sentKey       // all keys
+	keys      []*sentKey      // all keys
 	fixed     map[string]bool // parameters that are part of the URL
 	uncounted bool            // by a usage file
 }
@@ -93,7 +91,7 @@ type Param struct {
 	Options map[string]uint `json:"options,omitempty"` // by declared value
 	Other   uint            `json:"other"`             // values that no option has
 
-	last uint // number of the last request that set it
+	last uint // the number of the last request that set it
 }
 
 // newEndpoint returns an endpoint without requests.
@@ -110,64 +108,75 @@ func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 	}
 	for _, m := range e.Modifiers {
 		for _, p := range m.Params {
-			param := new(Param)
-			counts.Params[p.Key] = param
-			if p.Kind() != signpost.KindSelect {
-				continue
-			}
-			param.Options = make(map[string]uint)
-			for _, value := range p.Schema.Enum {
-				param.Options[value] = 0
-			}
-			for _, o := range p.UI.Options {
-				param.Options[o.Value] = 0
-			}
+			counts.Params[p.Key] = newParam(p)
 		}
 	}
 	return counts
+}
+
+func newParam(p signpost.Param) *Param {
+	param := new(Param)
+	if p.Kind() != signpost.KindSelect {
+		return param
+	}
+	param.Options = make(map[string]uint)
+	for _, value := range p.Schema.Enum {
+		param.Options[value] = 0
+	}
+	for _, o := range p.UI.Options {
+		param.Options[o.Value] = 0
+	}
+	return param
 }
 
 // declare adds a context key.
 func (e *Endpoint) declare(item signpost.ContextItem) {
 	key := &Key{Required: item.Required}
 	e.Keys[item.Key] = key
-	e.keys = append(e.keys, sentKey{Key: key, inURL: item.Type == signpost.ContextCtx, name: item.SentAs()})
+	e.keys = append(e.keys, &sentKey{Key: key, inURL: item.Type == signpost.ContextCtx, name: item.SentAs()})
 }
 
 func (e *Endpoint) id() [3]string { return [3]string{e.Service, e.Version, e.URL} }
 
-// add adds counts from a usage file. It removes what the file did not count, because nobody knows how many requests use
-// it, and reports whether there was any. What the endpoint does not declare is left out.
-func (e *Endpoint) add(more Endpoint) (removed bool) {
+// add adds counts from a usage file, and reports whether it counted all that the endpoint declares. What it did not
+// count is removed, because nobody knows how many requests use it.
+func (e *Endpoint) add(more Endpoint) (complete bool) {
 	e.Requests += more.Requests
 	e.Errors += more.Errors
-	if more.Requests == 0 {
-		return false
+	for name, n := range more.Undeclared {
+		e.undeclared([]byte(name), n)
 	}
+	if more.Requests == 0 {
+		return true
+	}
+	complete = true
 	for name, key := range e.Keys {
-		if k := more.Keys[name]; k != nil {
-			key.Present += k.Present
-			key.Missing += k.Missing
-			key.Undefined += k.Undefined
-			key.Unseen += k.Unseen
-		} else {
+		k := more.Keys[name]
+		if k == nil {
 			delete(e.Keys, name)
-			removed = true
+			complete = false
+			continue
 		}
+		key.Present += k.Present
+		key.Missing += k.Missing
+		key.Undefined += k.Undefined
+		key.Unseen += k.Unseen
 	}
 	for name, param := range e.Params {
-		if p := more.Params[name]; p == nil || !param.add(p) {
+		p := more.Params[name]
+		if p == nil || !param.add(p) {
 			delete(e.Params, name)
-			removed = true
+			complete = false
 		}
 	}
-	return removed
+	return complete
 }
 
 // add adds counts from a usage file, and reports whether it counted all options. One that it does not have was not set
 // if the others were set by all requests.
-func (p *Param) add(more *Param) bool {
-	complete, rest := true, more.Set
+func (p *Param) add(more *Param) (complete bool) {
+	complete = true
+	rest := more.Set
 	for value := range p.Options {
 		n, counted := more.Options[value]
 		complete = complete && counted
@@ -197,30 +206,18 @@ func (n Names) add(name string, count uint) {
 	}
 }
 
-// limit counts the names beyond maxNames as others. Those without digits stay first, then shorter ones, because names
-// that somebody made up are neither. What stays depends on which names there are, and not on where and in which order
-// they came, so that counts can be added up.
+// limit counts the names beyond maxNames as others. The shortest stay, because names that somebody made up are long.
+// What stays depends on which names there are, and not on where and in which order they came, so that counts can be
+// added up.
 func (n Names) limit() {
-	names := slices.SortedFunc(maps.Keys(n), compareNames)
+	names := slices.SortedFunc(maps.Keys(n), func(a, b string) int {
+		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
+	})
 	names = slices.DeleteFunc(names, func(name string) bool { return name == Others })
 	for _, name := range names[min(len(names), maxNames):] {
 		n[Others] += n[name]
 		delete(n, name)
 	}
-}
-
-func compareNames(a, b string) int {
-	if digit := hasDigit(a); digit != hasDigit(b) {
-		if digit {
-			return 1
-		}
-		return -1
-	}
-	return cmp.Or(len(a)-len(b), strings.Compare(a, b))
-}
-
-func hasDigit(name string) bool {
-	return strings.ContainsFunc(name, func(r rune) bool { return '0' <= r && r <= '9' })
 }
 
 // isName reports whether text looks like the name of a parameter, and not like a value.
@@ -236,26 +233,27 @@ func isName(text []byte) bool {
 
 // Period returns the days that the counts are from, such as 12–18 Nov, or "" if no log has times.
 func (u *Usage) Period() string {
-	from, _ := time.Parse(time.DateOnly, u.From)
-	to, err := time.Parse(time.DateOnly, u.To)
-	first := "2 Jan – "
-	switch {
-	case err != nil:
-		return ""
-	case u.From == u.To:
-		first = ""
-	case from.Format("Jan 2006") == to.Format("Jan 2006"):
-		first = "2–"
-	}
-	return from.Format(first) + to.Format("2 Jan")
+	period, _ := u.period()
+	return period
 }
 
-// days returns the number of days that the counts are from, or 0 if no log has times.
-func (u *Usage) days() int {
+// period returns the days that the counts are from, and how many they are.
+func (u *Usage) period() (period string, days int) {
 	from, err := time.Parse(time.DateOnly, u.From)
-	to, _ := time.Parse(time.DateOnly, u.To)
 	if err != nil {
-		return 0
+		return "", 0
 	}
-	return int(to.Sub(from).Hours()/24) + 1
+	to, err := time.Parse(time.DateOnly, u.To)
+	if err != nil {
+		return "", 0
+	}
+	days = int(to.Sub(from).Hours()/24) + 1
+	last := to.Format("2 Jan")
+	switch {
+	case days == 1:
+		return last, days
+	case from.Format("Jan 2006") == to.Format("Jan 2006"):
+		return from.Format("2–") + last, days
+	}
+	return from.Format("2 Jan – ") + last, days
 }
