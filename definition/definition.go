@@ -58,6 +58,9 @@ type Options struct {
 	// of them.
 	Accepted signpost.Hosts
 
+	// KeepTree makes [File.Tree] return the tree of the text, which is several times as large as the text.
+	KeepTree bool
+
 	// Today is the date for checking deprecations. Zero means the current date.
 	Today time.Time
 }
@@ -205,6 +208,10 @@ func (f *File) Snippet(line, column, width int) (text string, first int) {
 	}
 	return f.doc.Snippet(line, column, width)
 }
+
+// Tree returns the text with its tree, as far as it could be read and [Options.KeepTree] was set. What is in the wrong
+// place in the text, such as endpoints that are not indented, is where it belongs.
+func (f *File) Tree() *tree.Document { return f.doc }
 
 // Features returns the names of the features that can be enabled.
 func (f *File) Features() []string { return namesOf(f.features) }

@@ -149,7 +149,10 @@ func (d *decoder) finish() *File {
 	})
 	sortFindings(d.findings)
 	d.basePathAt = placeOf(d.basePath)
-	d.doc.Root, d.doc.Problems = nil, nil
+	d.doc.Problems = nil
+	if !d.opts.KeepTree {
+		d.doc.Root = nil
+	}
 	return d.File
 }
 

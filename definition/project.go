@@ -25,7 +25,7 @@ type Project struct {
 
 // ParseProject parses a project file. Like a definition, it never fails: [Project.File] has the findings.
 func ParseProject(name string, text []byte) *Project {
-	d := newDecoder(&File{Name: name}, text, Options{})
+	d := newDecoder(&File{Name: name}, text, Options{KeepTree: true})
 	p := &Project{file: d.File}
 	if d.doc.Root == nil && !d.doc.Failed { // all fields are optional
 		d.findings, d.reported = nil, 0

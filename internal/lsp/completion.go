@@ -166,14 +166,14 @@ func (d *document) names() names {
 		}
 	}
 	if last := d.parsed(); last != nil {
-		for _, s := range symbols(last.tree().Root) {
+		for _, s := range symbols(last.root()) {
 			if s.decl != nil {
 				add(s.kind, s.name, cmp.Or(s.value.Text, s.value.Get("name").Text))
 			} else if s.kind == fields.ContextKeys {
 				add(s.kind, s.name, "")
 			}
 		}
-		for _, name := range extras(last.tree().Root) {
+		for _, name := range extras(last.root()) {
 			add(fields.Extras, name, explainExtra(name))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"signpost/definition"
 	"signpost/internal/fields"
 	"signpost/internal/tree"
+	"signpost/internal/workspace"
 )
 
 // document is the text of an open file. An edit creates a new one.
@@ -22,8 +23,7 @@ type document struct {
 	text    string
 	lines   *tree.Document // of the text; the protocol recognizes the same line endings as YAML
 
-	tree func() *tree.Document   // the parsed text
-	file func() *definition.File // the text as a definition
+	file func() *definition.File // the parsed text, with its tree
 	last *document               // the last version that parsed, if this one does not
 
 	meant bool // it is a definition, or was one since it was opened
@@ -33,11 +33,20 @@ type document struct {
 func newDocument(uri string, version int, text string) *document {
 	d := &document{uri: uri, path: pathOf(uri), version: version, text: strings.TrimPrefix(text, tree.ByteOrderMark)}
 	d.lines = tree.Positions([]byte(d.text), false)
-	d.tree = sync.OnceValue(func() *tree.Document { return tree.Parse([]byte(d.text), d.isJSON()) })
-	d.file = sync.OnceValue(func() *definition.File { return definition.Parse(d.name(), []byte(d.text)) })
-	d.meant = isDefinition(d.name(), []byte(d.text))
+	d.file = sync.OnceValue(d.parseAlone)
 	return d
 }
+
+// parseAlone parses the text without regard to other files.
+func (d *document) parseAlone() *definition.File {
+	if d.isProject() {
+		return workspace.ParseProject(d.name(), []byte(d.text)).File()
+	}
+	return definition.Options{KeepTree: true}.Parse(d.name(), []byte(d.text))
+}
+
+// root returns the tree of the text, or nil if it does not parse.
+func (d *document) root() *tree.Node { return d.file().Tree().Root }
 
 // edit returns the document with the changes applied in order.
 func (d *document) edit(version int, changes []contentChange) *document {
@@ -54,13 +63,13 @@ func (d *document) edit(version int, changes []contentChange) *document {
 		}
 		d = newDocument(d.uri, version, text)
 	}
-	d.last, d.meant = last, d.meant || meant
+	d.last, d.meant = last, meant || isDefinition(d.name(), []byte(d.text))
 	return d
 }
 
 // parsed returns the last version of the document that parsed, or nil.
 func (d *document) parsed() *document {
-	if d.tree().Root != nil {
+	if d.root() != nil {
 		return d
 	}
 	return d.last

@@ -26,39 +26,76 @@ type folder struct {
 	failures string // as last reported
 }
 
-// findings judges a document as signpost lint does: with the other definitions of its project, or of its directory. A
-// file that is not a definition has no findings: editors open all kinds of YAML.
+// findings judges a document as signpost lint does: with the other definitions of its project, or of its directory.
 func (s *server) findings(doc *document) []signpost.Finding {
+	found, ok := s.judged[doc.uri]
+	if !ok {
+		found = s.judge(doc)
+		s.judged[doc.uri] = found
+	}
+	return found
+}
+
+// judge determines the findings of a document. A file that is not a definition has none: editors open all kinds of
+// YAML.
+func (s *server) judge(doc *document) []signpost.Finding {
 	switch {
-	case doc.isProject():
-		return workspace.ParseProject(doc.name(), []byte(doc.text)).Findings()
-	case doc.path == "":
-		if !doc.meant {
-			return nil
-		}
+	case doc.isProject(), doc.path == "" && doc.meant:
 		return definition.Lint(doc.file())
+	case doc.path == "":
+		return nil
 	}
 	f := s.folderOf(doc)
-	if f.now == nil {
-		f.now = f.Look()
-		s.reportFailures(f)
-	}
-	f.now = f.Lay(s.unsaved())
 	if !doc.meant && !f.names(doc.path) {
 		return nil
 	}
 	return f.now.FindingsOf(doc.path)
 }
 
-// names reports whether the project names a file as a definition, whatever it looks like.
-func (f *folder) names(path string) bool {
-	return f.project.Path != "" && slices.ContainsFunc(f.now.Files, func(file *workspace.File) bool {
-		return file.ID() == path && file.Role == workspace.Judged
-	})
+// file returns a document as it is parsed in the folder.
+func (f *folder) file(doc *document) *definition.File {
+	file := f.fileAt(doc.path)
+	if file == nil || file.Definition == nil { // because of a bug
+		return doc.parseAlone()
+	}
+	return file.Definition
 }
 
-// folderOf returns the folder of a document.
+// names reports whether the project names a file as a definition, whatever it looks like.
+func (f *folder) names(path string) bool {
+	file := f.fileAt(path)
+	return f.project.Path != "" && file != nil && file.Role == workspace.Judged
+}
+
+// folderOf returns the folder of a document, as it is now: with the texts of open documents over those of its files.
 func (s *server) folderOf(doc *document) *folder {
+	f := s.followed(doc)
+	if f.now == nil {
+		f.now = f.Look()
+		s.reportFailures(f)
+	}
+	texts := make(map[string]string)
+	for _, open := range s.documents {
+		takesPart := open.path != "" && !open.isProject() && (s.followed(open) == f || f.fileAt(open.path) != nil)
+		if takesPart {
+			texts[open.path] = open.text
+		}
+	}
+	f.now = f.Lay(texts)
+	return f
+}
+
+// fileAt returns the file with an absolute path, or nil.
+func (f *folder) fileAt(path string) *workspace.File {
+	i := slices.IndexFunc(f.now.Files, func(file *workspace.File) bool { return file.ID() == path })
+	if i < 0 {
+		return nil
+	}
+	return f.now.Files[i]
+}
+
+// followed returns the folder of a document, as it was last read.
+func (s *server) followed(doc *document) *folder {
 	dir := filepath.Dir(doc.path)
 	path, found := workspace.FindProject(dir)
 	key := dir
@@ -90,7 +127,7 @@ func (s *server) folderOf(doc *document) *folder {
 		project.Registered = local
 		args = workspace.Arguments{Project: project}
 	}
-	opts := workspace.Options{Hasty: true, Definition: f.project.Options(definition.Options{})}
+	opts := workspace.Options{Hasty: true, Definition: f.project.Options(definition.Options{KeepTree: true})}
 	var err error
 	if f.Workspace, err = workspace.Follow(context.Background(), new(source.Reader), opts, args); err != nil {
 		s.opts.Log.Warn("files cannot be read", "error", err)
@@ -125,17 +162,6 @@ func cutAddresses(sources []string) (local, left []string) {
 		}
 	}
 	return local, left
-}
-
-// unsaved returns the texts of open definitions, by path.
-func (s *server) unsaved() map[string]string {
-	texts := make(map[string]string)
-	for _, doc := range s.documents {
-		if doc.path != "" && doc.meant {
-			texts[doc.path] = doc.text
-		}
-	}
-	return texts
 }
 
 // readAgain makes the next findings look for files that have changed.

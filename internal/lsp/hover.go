@@ -25,7 +25,7 @@ func (s *server) hover(doc *document, in placeParams) (any, error) {
 	if doc == nil {
 		return nil, nil
 	}
-	at := partAt(doc.tree().Root, nil, doc.offset(in.Position), nil)
+	at := partAt(doc.root(), nil, doc.offset(in.Position), nil)
 	if at == nil {
 		return nil, nil
 	}

@@ -85,7 +85,7 @@ func symbols(root *tree.Node) []*symbol {
 // symbolAt returns the symbol at a position, and the node of its name there.
 func (d *document) symbolAt(at position) (*symbol, *tree.Node) {
 	offset := d.offset(at)
-	for _, s := range symbols(d.tree().Root) {
+	for _, s := range symbols(d.root()) {
 		for _, n := range append(slices.Clone(s.uses), s.decl) {
 			if n != nil && contains(n, offset) {
 				return s, n
@@ -122,7 +122,7 @@ func (s *server) references(doc *document, in placeParams) (any, error) {
 func renameable(doc *document, in position) (*symbol, *tree.Node, error) {
 	found, at := doc.symbolAt(in)
 	switch {
-	case doc.tree().Root == nil:
+	case doc.root() == nil:
 		return nil, nil, fmt.Errorf("the file does not parse: fix the syntax first, so that no place is missed")
 	case found == nil || found.kind == fields.ContextKeys:
 		return nil, nil, fmt.Errorf("only shared modifiers and features can be renamed")
@@ -151,7 +151,7 @@ func (s *server) rename(doc *document, in placeParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkNewName(doc.tree().Root, found, in.NewName); err != nil {
+	if err := checkNewName(doc.root(), found, in.NewName); err != nil {
 		return nil, err
 	}
 	edits := []textEdit{}

@@ -15,7 +15,7 @@ func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 		return out, nil
 	}
 	kinds := map[string]int{"modifiers": symbolField, "features": symbolModule, "context_keys": symbolKey}
-	for _, f := range doc.tree().Root.Fields {
+	for _, f := range doc.root().Fields {
 		if kind := kinds[f.Key.Text]; kind != 0 {
 			out = append(out, doc.symbol(f, symbolNamespace, doc.symbols(f.Value, kind)))
 		}

@@ -16,6 +16,7 @@ import (
 	"signpost/definition"
 	"signpost/internal/source"
 	"signpost/internal/testkit"
+	"signpost/internal/tree"
 	"signpost/internal/workspace"
 )
 
@@ -91,6 +92,41 @@ func TestProject(t *testing.T) {
 	if len(list.Items) != 4 || list.Items[0].Label != "definitions" {
 		t.Errorf("completion offers %v", list.Items)
 	}
+}
+
+// TestParsedOnce counts the calls of the parser: one for each text, whatever the editor asks about it, and whatever is
+// registered together with it. An unsaved text counts for the others, whether it looks like a definition or not.
+func TestParsedOnce(t *testing.T) {
+	dir := inProject(t)
+	a, b := filepath.Join(dir, "services/a.yaml"), filepath.Join(dir, "services/b.yaml")
+	partner := filepath.Join(t.TempDir(), "partner.yaml") // in a folder of its own
+	texts := map[string]string{a: testkit.Read(t, a), b: testkit.Read(t, b), partner: sports}
+	e := newEditor(t)
+	for _, path := range []string{a, b, partner} {
+		e.open(path, texts[path])
+	}
+	e.publish()
+	version := 1
+	for _, path := range []string{a, b, partner, a} {
+		for _, more := range []string{"# é🏈\r\n", "{", "x-notes: 1\n"} {
+			before := tree.Parsed.Load()
+			version++
+			e.change(path, version, contentChange{Text: texts[path] + more}, contentChange{Text: more + texts[path]})
+			e.publish()
+			in := placeParams{TextDocument: documentID{uriOf(path)}, Position: position{Line: 6, Character: 9}}
+			for _, method := range []string{"hover", "documentSymbol", "codeAction", "references", "definition"} {
+				e.try("textDocument/"+method, in, nil)
+			}
+			if n := tree.Parsed.Load() - before; n != 1 {
+				t.Errorf("%s%q: %d calls of the parser", path, more, n)
+			}
+		}
+	}
+	e.open(b, "notes: 1")
+	if got := e.found(b, 1); !strings.Contains(got, definition.RuleNotADefinition) {
+		t.Errorf("the project names the file, and what is typed into it has the findings %q", got)
+	}
+	testkit.Equal(t, "findings of a.yaml", e.found(a, version), "")
 }
 
 // TestKeepsDefinitions checks that a document that was a definition is judged until it is closed.

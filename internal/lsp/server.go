@@ -6,7 +6,6 @@ package lsp
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,9 +14,11 @@ import (
 	"net/textproto"
 	"runtime/debug"
 	"strconv"
+	"sync"
 
 	"github.com/sourcegraph/jsonrpc2"
 
+	"signpost"
 	"signpost/definition"
 )
 
@@ -40,9 +41,10 @@ const (
 type server struct {
 	opts        Options
 	out         *bufio.Writer
-	documents   map[string]*document // the open ones, by URI, with their unsaved text
-	folders     map[string]*folder   // what documents are registered with, by project file or directory
-	changed     bool                 // since findings were published
+	documents   map[string]*document          // the open ones, by URI, with their unsaved text
+	folders     map[string]*folder            // what documents are registered with, by project file or directory
+	judged      map[string][]signpost.Finding // findings of documents, by URI, until something changes
+	changed     bool                          // since findings were published
 	initialized bool
 	watches     bool // the editor can tell about files that have changed
 	shutDown    bool
@@ -64,7 +66,8 @@ func newServer(out io.Writer, opts Options) *server {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &server{opts: opts, out: bufio.NewWriter(out), documents: make(map[string]*document), folders: make(map[string]*folder)}
+	return &server{opts: opts, out: bufio.NewWriter(out), documents: make(map[string]*document), folders: make(map[string]*folder),
+		judged: make(map[string][]signpost.Finding)}
 }
 
 // Serve speaks the protocol on in and out until the editor sends exit or in ends. It writes only protocol messages to
@@ -87,16 +90,14 @@ func Serve(in io.Reader, out io.Writer, opts Options) error {
 			return ErrNoShutdown
 		}
 		if !json.Valid(body) {
-			s.send(map[string]any{"jsonrpc": "2.0", "id": nil,
-				"error": &jsonrpc2.Error{Code: jsonrpc2.CodeParseError, Message: "the message is not JSON"}})
+			s.sendError(jsonrpc2.CodeParseError, "the message is not JSON")
 			continue
 		}
 		var req jsonrpc2.Request
 		if err := json.Unmarshal(body, &req); err != nil {
-			if bytes.Contains(body, []byte(watchID)) { // the response to our own request
-				continue
+			if !isResponse(body) {
+				s.sendError(jsonrpc2.CodeInvalidRequest, "the message is not a request: "+err.Error())
 			}
-			s.opts.Log.Warn("message ignored", "error", err)
 			continue
 		}
 		if req.Method == "exit" {
@@ -108,6 +109,18 @@ func Serve(in io.Reader, out io.Writer, opts Options) error {
 		}
 		s.handle(&req)
 	}
+}
+
+// isResponse reports whether a message is the response to a request, such as our own to watch files.
+func isResponse(body []byte) bool {
+	var fields map[string]json.RawMessage
+	err := json.Unmarshal(body, &fields)
+	return err == nil && fields["method"] == nil && (fields["result"] != nil || fields["error"] != nil)
+}
+
+// sendError answers a message whose id is not known.
+func (s *server) sendError(code int64, message string) {
+	s.send(map[string]any{"jsonrpc": "2.0", "id": nil, "error": &jsonrpc2.Error{Code: code, Message: message}})
 }
 
 // handle handles a message and, unless it is a notification, sends the response.
@@ -210,13 +223,15 @@ func (s *server) notification(method string, params json.RawMessage) error {
 		return nil
 	case "textDocument/didOpen":
 		s.readAgain()
-		s.documents[uri] = newDocument(uri, in.TextDocument.Version, in.TextDocument.Text)
+		doc := newDocument(uri, in.TextDocument.Version, in.TextDocument.Text)
+		doc.meant = isDefinition(doc.name(), []byte(doc.text))
+		s.add(doc)
 	case "textDocument/didChange":
 		doc := s.documents[uri]
 		if doc == nil {
 			return fmt.Errorf("document %q is not open", uri)
 		}
-		s.documents[uri] = doc.edit(in.TextDocument.Version, in.ContentChanges)
+		s.add(doc.edit(in.TextDocument.Version, in.ContentChanges))
 	case "textDocument/didClose":
 		delete(s.documents, uri)
 		s.readAgain()
@@ -227,7 +242,17 @@ func (s *server) notification(method string, params json.RawMessage) error {
 		return nil // such as an extension of the protocol
 	}
 	s.changed = true
+	clear(s.judged)
 	return nil
+}
+
+// add makes a document the current version of what it is about. Its text is parsed once: by the workspace, which judges
+// it together with others, unless it is in none.
+func (s *server) add(doc *document) {
+	s.documents[doc.uri] = doc
+	if doc.path != "" && !doc.isProject() {
+		doc.file = sync.OnceValue(func() *definition.File { return s.folderOf(doc).file(doc) })
+	}
 }
 
 // publish sends the findings of all open documents if something has changed.

@@ -156,6 +156,11 @@ func TestLifecycle(t *testing.T) {
 		{"jsonrpc":"2.0","method":"textDocument/didOpen","params":[]}
 		{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///nowhere.yaml"}}}
 		{"jsonrpc":"2.0","id":7,"result":null}
+		{"jsonrpc":"2.0","id":11}
+		[{"jsonrpc":"2.0","id":12,"method":"textDocument/hover"}]
+		{"jsonrpc":"2.0","id":{},"method":"textDocument/hover"}
+		{"jsonrpc":"2.0","method":1,"result":null}
+		5
 		{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///nowhere/a.yaml","version":7,"text":"versions: 5"}}}
 		{"jsonrpc":"2.0","id":8,"method":"shutdown"}
 		{"jsonrpc":"2.0","id":9,"method":"textDocument/hover","params":{}}
@@ -173,7 +178,7 @@ func TestLifecycle(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d %s%d", message.ID, message.Method, message.Error.Code))
 	}
 	testkit.Equal(t, "answers", strings.Join(got, ", "),
-		"1 -32002, 2 0, 3 -32600, 4 -32601, 5 -32602, 6 0, 8 0, 9 -32600, 0 textDocument/publishDiagnostics0")
+		"1 -32002, 2 0, 3 -32600, 4 -32601, 5 -32602, 6 0, 0 -32600, 0 -32600, 0 -32600, 0 -32600, 0 -32600, 8 0, 9 -32600, 0 textDocument/publishDiagnostics0")
 	for _, want := range []string{`"positionEncoding":"utf-16"`, `"version":"v1.2.3"`, `"textDocumentSync":{"change":2,"openClose":true,"save":{}}`,
 		`"hoverProvider":true`, `"definitionProvider":true`, `"referencesProvider":true`, `"documentSymbolProvider":true`, `"prepareProvider":true`,
 	} {
@@ -184,7 +189,7 @@ func TestLifecycle(t *testing.T) {
 	if last := bodies[len(bodies)-1]; !strings.Contains(last, `"uri":"file:///nowhere/a.yaml","version":7,"diagnostics":[{`) {
 		t.Errorf("the findings are %s", last)
 	}
-	if strings.Count(log, "level=WARN") != 3 || !strings.Contains(log, "is not open") {
+	if strings.Count(log, "level=WARN") != 2 || !strings.Contains(log, "is not open") {
 		t.Errorf("the log is\n%s", log)
 	}
 }

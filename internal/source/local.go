@@ -104,7 +104,7 @@ func (l *local) read() (_ []Document, failures []error) {
 		switch {
 		case ok:
 			// A truncated definition still counts as one, so that it is rejected and not withdrawn.
-			now.other = !f.named && !now.document.meant(l.manifests) && (!before || known.other)
+			now.other = !f.named && (!before || known.other) && !now.document.meant(l.manifests)
 			if now.other && !before {
 				others = append(others, f.name)
 			}
