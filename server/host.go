@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 
+	"signpost"
 	"signpost/host"
 )
 
@@ -17,36 +17,12 @@ func ParseHost(authority string) (string, error) { return host.Parse(authority) 
 type hostPolicy struct {
 	public  string
 	trusted []netip.Prefix
-	allowed hostSet // replaces the hosts of the services, unless it is empty
+	allowed signpost.Hosts // replaces the hosts of the services, unless it is empty
 }
 
-// hostSet is a set of hosts. The empty set has every host.
-type hostSet struct {
-	names    map[string]bool
-	suffixes []string // with a leading dot
-}
-
-func newHostSet(patterns []string) (hostSet, error) {
-	s := hostSet{names: make(map[string]bool)}
-	for _, pattern := range patterns {
-		name, err := host.ParsePattern(pattern)
-		if err != nil {
-			return s, err
-		}
-		if suffix, wild := strings.CutPrefix(name, "*"); wild {
-			s.suffixes = append(s.suffixes, suffix)
-		} else {
-			s.names[name] = true
-		}
-	}
-	return s, nil
-}
-
-func (s hostSet) isEmpty() bool { return len(s.names)+len(s.suffixes) == 0 }
-
-func (s hostSet) has(host string) bool {
-	below := func(suffix string) bool { return strings.HasSuffix(host, suffix) }
-	return s.isEmpty() || s.names[host] || slices.ContainsFunc(s.suffixes, below)
+// allows reports whether a list of hosts has a normalized one. The empty list has every host.
+func allows(hosts signpost.Hosts, host string) bool {
+	return len(hosts) == 0 || slices.Contains(hosts, host) || hosts.Has(host)
 }
 
 func newHostPolicy(opts Options) (hostPolicy, error) {
@@ -57,7 +33,7 @@ func newHostPolicy(opts Options) (hostPolicy, error) {
 		}
 	}
 	var err error
-	if p.allowed, err = newHostSet(opts.AllowedHosts); err != nil {
+	if p.allowed, err = signpost.ParseHosts(opts.AllowedHosts...); err != nil {
 		return p, fmt.Errorf("allowed %w", err)
 	}
 	if opts.PublicHost == "" {
@@ -67,7 +43,7 @@ func newHostPolicy(opts Options) (hostPolicy, error) {
 	if err != nil {
 		return p, fmt.Errorf("public host: %w", err)
 	}
-	if !p.allowed.has(public) {
+	if !allows(p.allowed, public) {
 		return p, fmt.Errorf("public host %q is not an allowed host: allow it, or allow all", public)
 	}
 	p.public = public
@@ -76,7 +52,7 @@ func newHostPolicy(opts Options) (hostPolicy, error) {
 
 // host returns the host for a manifest of a service with the given hosts and where it was taken from, or the problem to
 // respond with.
-func (p *hostPolicy) host(r *http.Request, hosts hostSet) (host string, from taken, refused *problem) {
+func (p *hostPolicy) host(r *http.Request, hosts signpost.Hosts) (host string, from taken, refused *problem) {
 	if p.public != "" {
 		return p.public, taken{}, nil
 	}
@@ -93,12 +69,11 @@ func (p *hostPolicy) host(r *http.Request, hosts hostSet) (host string, from tak
 			return "", from, badHost
 		}
 	}
-	switch {
-	case !p.allowed.isEmpty():
-		if !p.allowed.has(host) {
-			return "", from, hostNotAllowed
-		}
-	case !hosts.has(host) && !isFromHere(host, r):
+	isAllowed := allows(p.allowed, host)
+	if len(p.allowed) == 0 {
+		isAllowed = allows(hosts, host) || isFromHere(host, r)
+	}
+	if !isAllowed {
 		return "", from, hostNotAllowed
 	}
 	return host, from, nil

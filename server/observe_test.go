@@ -64,7 +64,7 @@ func TestObserve(t *testing.T) {
 			{"GET", path, host, Event{Host: host, Status: 200, Bytes: body, Cache: CacheHit}},
 			{"HEAD", path, host, Event{Host: host, Status: 200, Cache: CacheHit}},
 			{"OPTIONS", path, host, Event{Status: 204}},
-			{"POST", path, host, Event{Status: 405, Bytes: len(h.problems[methodNotAllowed].body)}},
+			{"POST", path, host, Event{Status: 405, Bytes: len(methodNotAllowed.response(h.common, arrived{}).body)}},
 			{"GET", path, "other.example.com", Event{Status: 421, Bytes: refusal(hostNotAllowed, "other.example.com"), Refused: RefusedNotAllowed}},
 			{"GET", path, "a..b", Event{Status: 400, Bytes: refusal(badHost, "a..b"), Refused: RefusedMalformed}},
 			{"GET", "/", host, Event{Status: 404, Bytes: len(h.table.Load().notFound.response(h.common, arrived{Path: "/"}).body)}},

@@ -61,9 +61,6 @@ var (
 		detail: "The manifest could not be written for this host. Report this to the operator of the service."}
 	busy = &problem{status: http.StatusServiceUnavailable, fields: []field{newField("Retry-After", "2")}, // about the length of a burst
 		detail: "Too many requests in progress. Retry in 2 seconds."}
-
-	// fixedProblems say nothing about the request.
-	fixedProblems = []*problem{bodyTooLarge, methodNotAllowed, internalError, busy}
 )
 
 // maxListed limits the manifests listed in a 404: enough to find a misspelt path, few enough to read.

@@ -120,7 +120,6 @@ type Handler struct {
 
 	common    head // header of every response
 	preflight *response
-	problems  map[*problem]*response
 }
 
 var (
@@ -148,19 +147,15 @@ func New(opts Options, services ...Service) (*Handler, error) {
 		return nil, err
 	}
 	h := &Handler{
-		hosts:    hosts,
-		observe:  opts.Observe,
-		common:   head{}.with(newField("X-Content-Type-Options", "nosniff")),
-		problems: make(map[*problem]*response),
+		hosts:   hosts,
+		observe: opts.Observe,
+		common:  head{}.with(newField("X-Content-Type-Options", "nosniff")),
 	}
 	cors := opts.CORSOrigin != CORSNone
 	if cors {
 		h.common = h.common.with(
 			newField("Access-Control-Allow-Origin", cmp.Or(opts.CORSOrigin, defaultCORSOrigin)),
 			newField("Access-Control-Expose-Headers", "ETag, Signpost-Revision"))
-	}
-	for _, p := range fixedProblems {
-		h.problems[p] = p.response(h.common, arrived{})
 	}
 	h.preflight = &response{status: http.StatusNoContent, head: h.common.with(allow)}
 	if cors {
@@ -227,11 +222,11 @@ func (h *Handler) Routes() []string {
 // AcceptsAnyHost reports whether some service answers requests for any host: it declares no hosts, and the options
 // allow all.
 func (h *Handler) AcceptsAnyHost() bool {
-	if h.hosts.public != "" || !h.hosts.allowed.isEmpty() {
+	if h.hosts.public != "" || len(h.hosts.allowed) > 0 {
 		return false
 	}
 	for _, route := range h.table.Load().routes {
-		if route.hosts.isEmpty() {
+		if len(route.hosts) == 0 {
 			return true
 		}
 	}
@@ -289,9 +284,9 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, event *Event) (
 	case r.Method == http.MethodOptions:
 		return h.preflight, nil
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		return h.problems[methodNotAllowed], nil
+		return methodNotAllowed.response(h.common, arrived{}), nil
 	case hasBody && !emptyBody(r):
-		return h.problems[bodyTooLarge], nil
+		return bodyTooLarge.response(h.common, arrived{}), nil
 	}
 	host, from, refused := h.hosts.host(r, route.hosts)
 	if refused != nil {
@@ -327,7 +322,7 @@ func (h *Handler) failed(err error, from taken, event *Event) *response {
 	var misfit *signpost.HostError
 	switch {
 	case errors.Is(err, errBusy):
-		return h.problems[busy]
+		return busy.response(h.common, arrived{})
 	case errors.As(err, &misfit):
 		refused := hostDoesNotFit
 		if misfit.Same.String() != "" {
@@ -337,5 +332,5 @@ func (h *Handler) failed(err error, from taken, event *Event) *response {
 		return refused.refusal(h.common, from)
 	}
 	event.Err = err
-	return h.problems[internalError]
+	return internalError.response(h.common, arrived{})
 }

@@ -24,9 +24,9 @@ type table struct {
 type route struct {
 	basePath, version string
 	template          *signpost.Template
-	hosts             hostSet // of its service
-	fields            []field // additional header fields of its responses
-	content           string  // equal if template and fields are
+	hosts             signpost.Hosts // of its service
+	fields            []field        // additional header fields of its responses
+	content           string         // equal if template and fields are
 }
 
 func newTable(services []Service) (*table, error) {
@@ -53,7 +53,7 @@ func (t *table) add(base string, service Service) error {
 	if len(service.Versions) == 0 {
 		return errors.New("it has no versions: add at least v1")
 	}
-	hosts, err := newHostSet(service.Hosts)
+	hosts, err := signpost.ParseHosts(service.Hosts...)
 	if err != nil {
 		return err
 	}
