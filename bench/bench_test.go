@@ -54,7 +54,7 @@ func TestParseWrk(t *testing.T) {
   Non-2xx or 3xx responses: 17
 Requests/sec:  52381.83
 `
-	want := slice{rate: 52381.83, p50: 551 * time.Microsecond, p99: 2040 * time.Microsecond, failed: "Non-2xx or 3xx responses: 17"}
+	want := slice{rate: 52381.83, requests: 52403, p50: 551 * time.Microsecond, p99: 2040 * time.Microsecond, failed: "Non-2xx or 3xx responses: 17"}
 	if got, err := parseWrk([]byte(out)); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -87,10 +87,10 @@ func TestGrowth(t *testing.T) {
 
 func TestCompareTables(t *testing.T) {
 	c := &comparison{endpoints: 10, bytes: 5600, memory: map[string]int{ours: 36e6}, results: map[string]*result{
-		bare: {rates: map[int]float64{0: 1000, 1: 2000, 2: 3000}, ratios: []float64{1, 1, 1}},
-		ours: {rates: map[int]float64{0: 1100, 1: 2200, 2: 3300}, ratios: []float64{1.1, 1.1, 1.1}},
+		bare: {rates: map[int]float64{0: 1000, 1: 2000, 2: 3000}},
+		ours: {rates: map[int]float64{0: 1100, 1: 2200, 2: 3300, 3: 9}},
 	}}
-	table := ratioTable([]*comparison{c}, bare)
+	table := ratioTable([]*comparison{c}, variant{bare, ""})
 	for _, want := range []string{"| | 10 endpoints, 5.6 kB |", "| bare net/http | 1 (2 000 requests/s) |", "| **Signpost** | 1.10 (1.10–1.10) |"} {
 		if !strings.Contains(table, want+"\n") {
 			t.Errorf("there is no %q in\n%s", want, table)

@@ -25,8 +25,6 @@ type variant struct{ contender, what string }
 // asked are the headers of each kind of request, as flags of wrk.
 var asked = map[string][]string{"gzip": {"-H", "Accept-Encoding: gzip"}, "304": {"-H", "If-None-Match: *"}}
 
-const bareGzip = bare + ", gzip"
-
 var variants = []variant{
 	{bare, ""}, {ours, ""}, {oursBefore, ""}, {ours, "304"},
 	{bare, "gzip"}, {ours, "gzip"}, {oursBefore, "gzip"},
@@ -42,16 +40,16 @@ func (v variant) name() string {
 }
 
 // against returns the variant to whose rate in the same round the rate of this one is relative.
-func (v variant) against() string {
+func (v variant) against() variant {
 	if v.what == "gzip" {
-		return bareGzip
+		return variant{bare, "gzip"}
 	}
-	return bare
+	return variant{bare, ""}
 }
 
-// near reports whether the variant is close to the one that it is compared with, and so takes part in every round.
+// near reports whether the variant is close to one that it is compared with, and so takes part in every round.
 func (v variant) near() bool {
-	return v.contender == bare || v.contender == ours || v.contender == oursBefore
+	return slices.Contains([]string{bare, ours, oursBefore, nginxTuned}, v.contender)
 }
 
 // comparison holds the results for one manifest size.
@@ -67,15 +65,30 @@ func (c *comparison) size() string {
 }
 
 type result struct {
-	rates  map[int]float64 // by round
-	ratios []float64
-	p50    []float64 // seconds
-	p99    []float64
+	rates map[int]float64 // by round
+	p50   []float64       // seconds
+	p99   []float64
+	cpu   []float64 // seconds of the server for a request
 }
 
 // rate returns the median of requests per second.
 func (r *result) rate() float64 {
 	return estimateOf(slices.Collect(maps.Values(r.rates))).median
+}
+
+// ratios returns the rates of a variant relative to those of another one in the same rounds.
+func (c *comparison) ratios(of, to variant) []float64 {
+	var all []float64
+	r, reference := c.results[of.name()], c.results[to.name()]
+	if r == nil || reference == nil {
+		return nil
+	}
+	for round, rate := range r.rates {
+		if base, ok := reference.rates[round]; ok {
+			all = append(all, rate/base)
+		}
+	}
+	return all
 }
 
 // runCompare measures all contenders at all sizes, and returns a picture and the tables.
@@ -98,9 +111,15 @@ func (b *bench) runCompare() ([]section, error) {
 	fmt.Fprintf(&out, "On %s, %s:\n%s.\n", time.Now().Format("2 January 2006"), machine(), strings.Join(b.versions(), ", "))
 	fmt.Fprintf(&out, "%d slices of %v, %d of them discarded.\n\n", measured, sliceTime, thrown)
 	out.WriteString("Requests per second, relative to a bare net/http handler that writes the same bytes from memory:\n\n")
-	out.WriteString(ratioTable(all, bare))
+	out.WriteString(ratioTable(all, variant{bare, ""}))
 	out.WriteString("\nWith gzip, relative to the same handler with precompressed bytes:\n\n")
-	out.WriteString(ratioTable(all, bareGzip))
+	out.WriteString(ratioTable(all, variant{bare, "gzip"}))
+	out.WriteString("\nRelative to tuned nginx in the same rounds:\n\n")
+	out.WriteString(table(all, slices.DeleteFunc(slices.Clone(variants), isNotOurs), func(c *comparison, v variant, _ *result) string {
+		return estimateOf(c.ratios(v, variant{nginxTuned, v.what})).String()
+	}))
+	out.WriteString("\nCPU time of the server for a request:\n\n")
+	out.WriteString(table(all, variants, func(_ *comparison, _ variant, r *result) string { return seconds(estimateOf(r.cpu).median) }))
 	out.WriteString("\nLatency at full load on 32 connections, p50 and p99:\n\n")
 	out.WriteString(table(all, variants, func(_ *comparison, _ variant, r *result) string {
 		return seconds(estimateOf(r.p50).median) + ", " + seconds(estimateOf(r.p99).median)
@@ -122,7 +141,7 @@ func picture(c *comparison) string {
 		if v.what != "" || r == nil {
 			continue
 		}
-		relative := estimateOf(r.ratios).median
+		relative := estimateOf(c.ratios(v, v.against())).median
 		fmt.Fprintf(&out, "%-24s %s %s\n", v.name(), strings.Repeat("█", max(1, int(math.Round(relative*40)))), ratio(relative))
 	}
 	return out.String() + "```\n"
@@ -153,14 +172,19 @@ func table(all []*comparison, of []variant, cell func(*comparison, variant, *res
 	return markdown(rows)
 }
 
-func ratioTable(all []*comparison, against string) string {
+func ratioTable(all []*comparison, against variant) string {
 	rows := slices.DeleteFunc(slices.Clone(variants), func(v variant) bool { return v.against() != against })
-	return table(all, rows, func(_ *comparison, v variant, r *result) string {
-		if v.name() == against {
+	return table(all, rows, func(c *comparison, v variant, r *result) string {
+		if v == against {
 			return fmt.Sprintf("1 (%s requests/s)", thousands(r.rate()))
 		}
-		return estimateOf(r.ratios).String()
+		return estimateOf(c.ratios(v, against)).String()
 	})
+}
+
+// isNotOurs reports whether a variant is no build of Signpost that nginx also does.
+func isNotOurs(v variant) bool {
+	return v.contender != ours && v.contender != oursBefore || v.what == "304"
 }
 
 // compare measures all contenders with a manifest of the given size.
@@ -213,17 +237,6 @@ func (b *bench) compare(endpoints int) (*comparison, error) {
 	for name, p := range running {
 		c.memory[name] = p.peak()
 	}
-	for _, v := range variants {
-		r, reference := c.results[v.name()], c.results[v.against()]
-		if r == nil || reference == nil {
-			continue
-		}
-		for round, rate := range r.rates {
-			if base, ok := reference.rates[round]; ok {
-				r.ratios = append(r.ratios, rate/base)
-			}
-		}
-	}
 	if c.results[ours] == nil || c.results[bare] == nil {
 		return nil, fmt.Errorf("the machine is too busy: %d of %d slices were discarded", c.thrown, c.slices)
 	}
@@ -254,6 +267,7 @@ func (c *comparison) measure(v variant, p *process, round int, quick bool) error
 		r.rates[round] = s.rate
 		r.p50 = append(r.p50, s.p50.Seconds())
 		r.p99 = append(r.p99, s.p99.Seconds())
+		r.cpu = append(r.cpu, s.cpu.Seconds())
 		return nil
 	}
 	return nil // leave it out of this round

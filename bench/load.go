@@ -21,12 +21,14 @@ const (
 type slice struct {
 	rate      float64 // requests per second
 	p50, p99  time.Duration
-	disturbed float64 // share of both cores used by others
-	failed    string  // failed requests, as reported by wrk
+	requests  int
+	cpu       time.Duration // of the server for a request
+	disturbed float64       // share of both cores used by others
+	failed    string        // failed requests, as reported by wrk
 }
 
 var (
-	wrkFigures = regexp.MustCompile(`(?s)50%\s+([\d.]+[a-z]+).*99%\s+([\d.]+[a-z]+).*Requests/sec:\s+([\d.]+)`)
+	wrkFigures = regexp.MustCompile(`(?s)50%\s+([\d.]+[a-z]+).*99%\s+([\d.]+[a-z]+)\s+(\d+) requests in.*Requests/sec:\s+([\d.]+)`)
 	wrkErrors  = regexp.MustCompile(`Non-2xx or 3xx responses: \d+|Socket errors: .*`)
 )
 
@@ -44,6 +46,9 @@ func runSlice(p *process, args ...string) (slice, error) {
 	used, busy := p.processorTime()-usedBefore, busyTime()-busyBefore
 	others := busy - used - cmd.ProcessState.UserTime() - cmd.ProcessState.SystemTime()
 	s, err := parseWrk(out)
+	if s.requests > 0 {
+		s.cpu = used / time.Duration(s.requests)
+	}
 	s.disturbed = others.Seconds() / (2 * took.Seconds())
 	return s, err
 }
@@ -54,10 +59,11 @@ func parseWrk(out []byte) (s slice, err error) {
 	if figures == nil {
 		return s, fmt.Errorf("cannot read the output of wrk:\n%s", out)
 	}
-	var errs [3]error
+	var errs [4]error
 	s.p50, errs[0] = time.ParseDuration(figures[1])
 	s.p99, errs[1] = time.ParseDuration(figures[2])
-	s.rate, errs[2] = strconv.ParseFloat(figures[3], 64)
+	s.requests, errs[2] = strconv.Atoi(figures[3])
+	s.rate, errs[3] = strconv.ParseFloat(figures[4], 64)
 	s.failed = string(wrkErrors.Find(out))
 	return s, errors.Join(errs[:]...)
 }
