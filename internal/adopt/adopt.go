@@ -114,7 +114,7 @@ func line(format string, args ...any) string {
 
 // read reads a manifest. What cannot be written is left out.
 func (r *Result) read(s Source, host string, count *counter) (*manifest, error) {
-	text, leftOut, err := keep(s)
+	text, leftOut, err := keep(s, count)
 	if err != nil {
 		return nil, err
 	}

@@ -9,35 +9,40 @@ import (
 	"signpost/internal/spell"
 )
 
-// counter counts what is beyond the specification, by a name for it, such as field "x" of endpoints.
+// counter counts the places that a note is about.
 type counter struct {
 	order []string
 	uses  map[string]int
 }
 
 func (c *counter) add(format string, args ...any) {
-	name := fmt.Sprintf(format, args...)
-	if c.uses[name] == 0 {
-		c.order = append(c.order, name)
+	note := fmt.Sprintf(format, args...)
+	if c.uses[note] == 0 {
+		c.order = append(c.order, note)
 	}
-	c.uses[name]++
+	c.uses[note]++
+}
+
+// beyond counts something beyond the specification, such as field "x" of endpoints.
+func (c *counter) beyond(format string, args ...any) {
+	c.add("%s is beyond the specification: carried with a plus", fmt.Sprintf(format, args...))
 }
 
 func (c *counter) extra(x signpost.Extra, of string) {
 	for name := range x.All() {
-		c.add("field %q of %s", name, of)
+		c.beyond("field %q of %s", name, of)
 	}
 }
 
 func (c *counter) endpoint(e signpost.Endpoint) {
 	c.extra(e.Extra, "endpoints")
 	if beyond(e.Method, signpost.MethodGet, signpost.MethodPost) != e.Method {
-		c.add("method %q", e.Method)
+		c.beyond("method %q", e.Method)
 	}
 	for _, item := range e.ContextObj {
 		c.extra(item.Extra, "context items")
 		if beyond(item.Type, signpost.ContextTypes()...) != item.Type {
-			c.add("context type %q", item.Type)
+			c.beyond("context type %q", item.Type)
 		}
 	}
 	for _, m := range e.Modifiers {
@@ -53,12 +58,11 @@ func (c *counter) endpoint(e signpost.Endpoint) {
 	}
 }
 
-// notes returns a note for each of them.
+// notes returns the notes, in the order of their first places.
 func (c *counter) notes() []string {
 	var notes []string
-	for _, name := range c.order {
-		times := spell.Count(c.uses[name], "time")
-		notes = append(notes, line("%s is beyond the specification: carried with a plus, %s", name, times))
+	for _, note := range c.order {
+		notes = append(notes, line("%s, %s", note, spell.Count(c.uses[note], "time")))
 	}
 	return notes
 }

@@ -20,11 +20,13 @@ type keeper struct {
 	bad     map[*tree.Node]string // values that cannot be written, with the reason
 	inside  string                // the endpoint that is being read, as the beginning of notes about it
 	leftOut []string
+	count   *counter
 }
 
-// keep returns the JSON of a manifest without what a definition cannot hold, and lists that.
-func keep(s Source) (text string, leftOut []string, err error) {
-	k := &keeper{name: s.Name, doc: tree.Parse(s.Text, true), bad: make(map[*tree.Node]string)}
+// keep returns the JSON of a manifest without what a definition cannot hold, and lists that. It counts what is as good
+// as absent.
+func keep(s Source, count *counter) (text string, leftOut []string, err error) {
+	k := &keeper{name: s.Name, doc: tree.Parse(s.Text, true), bad: make(map[*tree.Node]string), count: count}
 	for _, p := range k.doc.Problems {
 		switch p.Kind {
 		case tree.Syntax, tree.TooLarge:
@@ -104,7 +106,7 @@ func (k *keeper) endpoints(n *tree.Node, v *fields.Value) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// optional are fields that a manifest of Signpost has only with a value.
+// optional are fields that a manifest of Signpost has only with a value. Empty ones say nothing to a studio.
 var optional = map[string]bool{"mapper": true, "placeholder": true, "options": true, "enum": true}
 
 // object returns an object with the fields of v, and others.
@@ -121,7 +123,8 @@ func (k *keeper) object(n *tree.Node, v *fields.Value) string {
 		case of != nil && of.OrNull && f.Value.Kind == tree.Null: // the same as without it
 			continue
 		case of != nil && optional[name] && (text == `""` || text == "[]"):
-			reason = "it is empty"
+			k.count.add("an empty %q means nothing and is left out", name)
+			continue
 		case name == "":
 			reason = "its name is empty"
 		}

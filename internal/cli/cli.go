@@ -116,7 +116,8 @@ func (c *CLI) Command() *cobra.Command {
 studio imports to learn which feeds the service offers and how to call them, and helps you get it right.
 
 You can also set every flag in the environment: --public-host is SIGNPOST_PUBLIC_HOST. Separate the values
-of a repeatable flag with commas. A flag on the command line takes precedence.
+of a repeatable flag with commas. A flag on the command line takes precedence. A variable that means nothing
+for a command is ignored; a flag that means nothing is a usage error.
 
 Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
