@@ -124,13 +124,11 @@ func (r *Result) read(s Source, host string, count *counter) (*manifest, error) 
 	}
 	r.LeftOut = append(r.LeftOut, leftOut...)
 	m := &manifest{Source: s, kept: kept, draft: draft.Version{Extra: kept.Extra}}
-	count.extra(kept.Extra, "the manifest")
 	for _, e := range kept.Clone().Endpoints {
-		count.endpoint(e)
 		e.URL = templateURL(e.URL, host)
-		e.Method = beyond(e.Method, signpost.MethodGet, signpost.MethodPost)
+		e.Method = count.value("method", e.Method, signpost.MethodGet, signpost.MethodPost)
 		for i, c := range e.ContextObj {
-			e.ContextObj[i].Type = beyond(c.Type, signpost.ContextTypes()...)
+			e.ContextObj[i].Type = count.value("context type", c.Type, signpost.ContextTypes()...)
 		}
 		m.draft.Endpoints = append(m.draft.Endpoints, draft.Endpoint{Endpoint: e})
 	}
@@ -139,14 +137,6 @@ func (r *Result) read(s Source, host string, count *counter) (*manifest, error) 
 	}
 	m.draft.Name = m.Version
 	return m, nil
-}
-
-// beyond marks a value that the specification does not know.
-func beyond(value string, known ...string) string {
-	if value == "" || slices.Contains(known, value) {
-		return value
-	}
-	return signpost.Beyond + value
 }
 
 // templateURL puts {{host}} into a URL on the own host, if filling it in gives the same text.

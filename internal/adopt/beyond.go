@@ -23,39 +23,16 @@ func (c *counter) add(format string, args ...any) {
 	c.uses[note]++
 }
 
-// beyond counts something beyond the specification, such as field "x" of endpoints.
-func (c *counter) beyond(format string, args ...any) {
-	c.add("%s is beyond the specification: carried with a plus", fmt.Sprintf(format, args...))
-}
+// carried is the end of notes about what a definition writes with a plus.
+const carried = "is beyond the specification: carried with a plus"
 
-func (c *counter) extra(x signpost.Extra, of string) {
-	for name := range x.All() {
-		c.beyond("field %q of %s", name, of)
+// value returns a value as definitions have it: with a plus, and counted, if the specification does not know it.
+func (c *counter) value(name, value string, known ...string) string {
+	if value == "" || slices.Contains(known, value) {
+		return value
 	}
-}
-
-func (c *counter) endpoint(e signpost.Endpoint) {
-	c.extra(e.Extra, "endpoints")
-	if beyond(e.Method, signpost.MethodGet, signpost.MethodPost) != e.Method {
-		c.beyond("method %q", e.Method)
-	}
-	for _, item := range e.ContextObj {
-		c.extra(item.Extra, "context items")
-		if beyond(item.Type, signpost.ContextTypes()...) != item.Type {
-			c.beyond("context type %q", item.Type)
-		}
-	}
-	for _, m := range e.Modifiers {
-		c.extra(m.Extra, "modifiers")
-		for _, p := range m.Params {
-			c.extra(p.Extra, "params")
-			c.extra(p.UI.Extra, "ui")
-			c.extra(p.Schema.Extra, "schema")
-			for _, o := range p.UI.Options {
-				c.extra(o.Extra, "options")
-			}
-		}
-	}
+	c.add("%s %q %s", name, value, carried)
+	return signpost.Beyond + value
 }
 
 // notes returns the notes, in the order of their first places.

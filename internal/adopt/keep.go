@@ -41,7 +41,7 @@ func keep(s Source, count *counter) (text string, leftOut []string, err error) {
 	if root == nil || root.Kind != tree.Object || root.Get("endpoints").Kind != tree.Object {
 		return "", nil, errors.New(`this is not a manifest: it has no "endpoints" object`)
 	}
-	return k.object(root, fields.Manifest), k.leftOut, nil
+	return k.object("", root, fields.Manifest), k.leftOut, nil
 }
 
 // say lists something that is not written.
@@ -68,7 +68,7 @@ func (k *keeper) value(name string, n *tree.Node, v *fields.Value) (text, reason
 	case n.Kind == tree.Object && v.Each != nil:
 		return k.endpoints(n, v.Each), ""
 	case n.Kind == tree.Object:
-		return k.object(n, v), ""
+		return k.object(name, n, v), ""
 	case n.Kind == tree.List:
 		return k.list(name, n, v.Each), ""
 	}
@@ -109,8 +109,13 @@ func (k *keeper) endpoints(n *tree.Node, v *fields.Value) string {
 // optional are fields that a manifest of Signpost has only with a value. Empty ones say nothing to a studio.
 var optional = map[string]bool{"mapper": true, "placeholder": true, "options": true, "enum": true}
 
-// object returns an object with the fields of v, and others.
-func (k *keeper) object(n *tree.Node, v *fields.Value) string {
+// object returns an object with the fields of v, and others. The field that it is the value of names it in notes, unless
+// v does.
+func (k *keeper) object(field string, n *tree.Node, v *fields.Value) string {
+	kind := field
+	if v.What != "" {
+		kind = v.What + "s"
+	}
 	var members []string
 	for _, f := range n.Fields {
 		name := f.Key.Text
@@ -131,6 +136,9 @@ func (k *keeper) object(n *tree.Node, v *fields.Value) string {
 		if reason != "" {
 			k.leaveOut(f.Key, fmt.Sprintf("%q", name), reason)
 			continue
+		}
+		if of == nil {
+			k.count.add("field %q of %s %s", name, kind, carried)
 		}
 		members = append(members, tree.Quote(name)+":"+text)
 	}
