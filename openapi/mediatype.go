@@ -19,13 +19,7 @@ func (im *importer) mimeType(op *operation) string {
 		}
 	}
 	for _, t := range im.contentTypes(op, success(im.fields(get(op.node, "responses")))) {
-		concrete := typicalTypes[t]
-		switch {
-		case t == signpost.MIMEForm: // describes how a request is sent, not what is returned
-		case concrete != "":
-			op.note(op.key, "content type %q is imported as %s: a manifest needs a single type", t, concrete)
-			return concrete
-		default:
+		if t != signpost.MIMEForm { // which describes how a request is sent, not what is returned
 			return t
 		}
 	}
@@ -36,22 +30,11 @@ func (im *importer) mimeType(op *operation) string {
 	return cmp.Or(im.opts.MIMEType, signpost.MIMEJSON)
 }
 
-// typicalTypes maps ranges to the type that usually stands for them. Nothing is known about */*.
-var typicalTypes = map[string]string{
-	"image/*":       "image/jpeg",
-	"audio/*":       "audio/mpeg",
-	"video/*":       "video/mp4",
-	"text/*":        "text/plain",
-	"application/*": signpost.MIMEJSON,
-}
-
-// mediaRank sorts content types: JSON first, ranges last.
+// mediaRank sorts content types: JSON first.
 func mediaRank(t string) int {
 	switch {
 	case t == signpost.MIMEJSON:
 		return 0
-	case strings.Contains(t, "*"):
-		return 3
 	case strings.HasSuffix(t, "+json"):
 		return 1
 	}
@@ -79,7 +62,7 @@ func (im *importer) contentTypes(op *operation, n *tree.Node) []string {
 	var types []string
 	for _, f := range im.fields(get(target, "content")) {
 		t, _, err := mime.ParseMediaType(f.Key.Text) // without parameters
-		if err == nil && (typicalTypes[t] != "" || validMIMEType(t)) {
+		if err == nil && validMIMEType(t) {
 			types = append(types, t)
 		}
 	}

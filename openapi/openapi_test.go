@@ -35,7 +35,6 @@ var corpus = []struct {
 	{"files/api.yaml", "files.golden", openapi.Options{}},
 	{"parts/api/api.yaml", "parts.golden", openapi.Options{Files: os.DirFS("testdata/parts"), Path: "api/api.yaml"}},
 	{"hosts.yaml", "hosts.golden", openapi.Options{}},
-	{"one-host.yaml", "one-host.golden", openapi.Options{}},
 	{"names.yaml", "names.golden", openapi.Options{}},
 	{"security.yaml", "security.golden", openapi.Options{}},
 	{"security.yaml", "security.context.golden", openapi.Options{Context: map[string]string{"bearerAuth": "plugin-login-flow.access_token", "queryKey": "plugin-login-flow.access_token", "devise": "device"}}},

@@ -66,7 +66,6 @@ func (im *importer) collect(path tree.Field) {
 			operations = append(operations, tree.Field{Key: key, Value: value})
 		}
 	}
-	operations = append(operations, im.fields(get(item, "additionalOperations"))...) // of OpenAPI 3.2
 	for _, f := range operations {
 		method := f.Key.Text
 		node, err := im.deref(f.Value)

@@ -170,13 +170,7 @@ func (im *importer) oneOfMany(p *parameter, array *shape) (*shape, error) {
 	} else if is(one.initial, tree.List) && len(one.initial.Items) == 1 {
 		one.initial = one.initial.Items[0]
 	}
-	style, explode := str(get(p.node, "style")), get(p.node, "explode")
-	takesCommas := (style == "" || style == "form") && explode != nil && !isTrue(explode)
-	if takesCommas && one.kind() == signpost.KindText {
-		p.note("it takes several values, separated by commas")
-	} else {
-		p.note("it takes several values; the control sets one")
-	}
+	p.note("it takes several values; the control sets one")
 	return &one, one.err
 }
 

@@ -86,20 +86,13 @@ func (im *importer) serverOf(op *operation) server {
 	return server{}
 }
 
-// findOwnHost finds the host that {{host}} stands for: that of the document's first server. Without servers, it is the
-// host that all operations share, if there is one.
+// findOwnHost finds the host that {{host}} stands for: that of the document's first server.
 func (im *importer) findOwnHost() {
-	var own server
-	if servers := im.list(get(im.root, "servers")); len(servers) > 0 {
-		own = newServer(servers[0])
-	} else if len(im.operations) > 0 {
-		own = im.serverOf(im.operations[0])
-		for _, op := range im.operations {
-			if im.serverOf(op).host != own.host {
-				return
-			}
-		}
+	servers := im.list(get(im.root, "servers"))
+	if len(servers) == 0 {
+		return
 	}
+	own := newServer(servers[0])
 	if own.origin != "" && !im.opts.ThirdParty {
 		im.ownHost = own.host
 		im.note(own.node, "https://%s stands for %s", signpost.HostPlaceholder, own.origin)

@@ -9,7 +9,6 @@ import (
 
 	"signpost"
 	"signpost/internal/draft"
-	"signpost/internal/warnings"
 )
 
 // write returns the definition as YAML. Comments are next to what they are about; those about several endpoints come
@@ -53,13 +52,7 @@ func (im *importer) write(used []*operation, notes []Note) []byte {
 }
 
 func (op *operation) draft(notes []string) draft.Endpoint {
-	e := draft.Endpoint{Comments: notes, Endpoint: signpost.Endpoint{
+	return draft.Endpoint{Comments: notes, Endpoint: signpost.Endpoint{
 		URL: op.url, Name: op.name, Method: op.method, MIMEType: op.mimeType, ContextObj: op.context, Modifiers: op.modifiers,
 	}}
-	// A trailing slash is what the document says. That of /media/ may be a mistake: a feature for /media misses it.
-	path := signpost.CutURL(op.url).Path()
-	if path != "/" && strings.HasSuffix(path, "/") && !strings.HasSuffix(path, "/media/") {
-		e.Allow = warnings.TrailingSlash + ": the OpenAPI document has it"
-	}
-	return e
 }

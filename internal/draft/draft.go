@@ -35,7 +35,6 @@ type Version struct {
 type Endpoint struct {
 	signpost.Endpoint
 	Comments []string
-	Allow    string // a warning that is meant, and the reason, as a field of allow
 }
 
 // maxSharedName is the maximum length of the name of a shared modifier, in bytes.
@@ -118,9 +117,6 @@ func (e Endpoint) write(out *bytes.Buffer, shared map[string]string) {
 	}
 	for _, c := range e.ContextObj {
 		fmt.Fprintf(out, "          - %s\n", contextItem(c))
-	}
-	if e.Allow != "" {
-		fmt.Fprintf(out, "        allow: {%s}\n", e.Allow)
 	}
 	if len(e.Modifiers) > 0 {
 		out.WriteString("        modifiers:\n")
