@@ -81,11 +81,23 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	}
 	services = append(services, besides...)
 	isNamed := namesHost(services, name)
-	services, err = c.resolveAll(services, name, f.hostGiven)
-	if err != nil {
-		return err
+	if f.hostGiven {
+		for _, s := range services {
+			if s.Host != signpost.HostPlaceholder {
+				continue
+			}
+			if err := s.ServeFor(name); err != nil {
+				return err
+			}
+		}
 	}
-	if !f.hostGiven {
+	services, err = c.serveAll(services, name)
+	switch {
+	case err != nil:
+		return err
+	case len(services) == 0:
+		return fmt.Errorf("no source has a manifest for host %s", name)
+	case !f.hostGiven:
 		c.sayHosts(services, name, isNamed)
 	}
 	var versions []signpost.Version
@@ -113,23 +125,6 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		printMatch(c.Stdout, m, len(services) > 1)
 	}
 	return nil
-}
-
-// resolveAll resolves services for the host of a feed or, if that is none of their hosts, for one of those. A host that
-// the user gives counts for all.
-func (c *CLI) resolveAll(services []*source.Service, name string, given bool) ([]*source.Service, error) {
-	if !given && (len(services) > 1 || len(services[0].File.Hosts) > 0) {
-		return c.serveAll(services, name)
-	}
-	for _, s := range services {
-		if s.Host != signpost.HostPlaceholder {
-			continue
-		}
-		if err := s.ServeFor(name); err != nil {
-			return nil, err // there is nothing to match without it
-		}
-	}
-	return services, nil
 }
 
 // namesHost reports whether a URL of the services names a host.
