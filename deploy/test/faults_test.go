@@ -172,7 +172,7 @@ var faults = []fault{
 		example: "The feed service always sends `Content-Encoding: br`.", cause: `Content-Encoding is "br"`,
 		remedy: "Compress only if `Accept-Encoding` of the request names the encoding."},
 	{symptom: "Wrong characters in feeds", front: "nginx", feeds: feed("Content-Type", "application/json; charset=iso-8859-1", `{"title": "`+"\xdcbung"+`"}`),
-		example: "The feed service sends `Content-Type: application/json; charset=iso-8859-1`.", cause: "the body is in iso-8859-1", remedy: "Send UTF-8: JSON is nothing else."},
+		example: "The feed service sends `Content-Type: application/json; charset=iso-8859-1`.", cause: "the body is in iso-8859-1", remedy: "Send UTF-8: JSON allows nothing else."},
 	{symptom: "The browser reports a CORS error: the header is doubled", front: "nginx",
 		edits: [][2]string{{toSignpost, toSignpost + "        add_header Access-Control-Allow-Origin *;\n"}},
 		cause: "either the proxy or the service, not both", remedy: "Remove the line: Signpost sends the header."},

@@ -45,10 +45,10 @@ func (c *CLI) importCommand() *cobra.Command {
 		Long: `Import prints a definition to start from.
 
 From manifests: name the manifest of each version, by its address or as a file. Import renders the definition and
-compares it with the manifests, so it gives exactly what they are: signpost diff finds no changes. The hosts and the
-base path come from the addresses; for files, --host names the service's own host. The version is that of the address,
-else that in the URLs, else v1; v2=FILE says it. What a definition cannot hold, such as a key that is there twice, is
-listed, and the exit status is 1. It is 3 if the definition would give anything else.
+compares the result with the manifests, so that signpost diff finds no changes. Host and base path come from the
+addresses; for files, name the service's own host with --host. The version is that of the address, else that in the
+URLs, else v1; v2=FILE sets it. Anything that a definition cannot express, such as a duplicate key, is listed, and the
+exit status is 1. It is 3 if the definition would render to anything else.
 
 From an OpenAPI 3.0 or 3.1 document, in YAML or JSON: an endpoint for each GET operation, with its query parameters as
 modifiers. The exit status is 3 if there is no endpoint to import. References are never fetched: to import from a
