@@ -16,8 +16,8 @@ type Version struct {
 	// Errors are the paths of what a definition has errors in: Signpost would not have served these parts.
 	Errors []Path
 
-	// Places says where endpoints are, by URL, such as feeds.yaml:12. Messages about them name the source otherwise.
-	Places map[string]string
+	// Lines are those of the endpoints in the source, in the same order. Nil means that messages name the source alone.
+	Lines []int
 }
 
 // Service is the state of a service at one point in time: the manifests of its versions and their base path.

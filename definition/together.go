@@ -2,9 +2,9 @@ package definition
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"signpost"
 	"signpost/internal/tree"
@@ -178,6 +178,13 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	return findings
 }
 
+// owner is a version that is compared with others.
+type owner struct {
+	*File
+	used   map[place]bool          // rules of its allow fields that allow something
+	places func() map[string]place // of its endpoints by URL; made when there is a finding
+}
+
 // overlaps returns the findings about overlap, and records which rules of allow fields are used.
 func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpost.Finding {
 	without := published(files, registered)
@@ -186,8 +193,7 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 		judged = asRegistered(files)
 	}
 	var all [2][]signpost.Version
-	var places []map[string]place // by version and URL
-	var owners []*File            // by version
+	var owners []owner // by version
 	for i, some := range [][]*File{files, registered} {
 		for _, f := range some {
 			for j := range f.versions {
@@ -195,55 +201,66 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 				if without[v] {
 					continue
 				}
-				manifest, at := f.comparable(v)
+				manifest, lines := f.comparable(v)
 				if isExport := f.served && addressHost(f.Name) == ""; isExport && i > 0 {
 					manifest.Endpoints = slices.DeleteFunc(manifest.Endpoints, func(e signpost.Endpoint) bool {
 						judged, found := judged[e.URL]
 						return found && judged.isEntryOf(e)
 					})
 				}
-				where := make(map[string]string, len(at))
-				for url, key := range at {
-					if !f.served { // which is probably a single line
-						where[url] = fmt.Sprintf("%s:%d", f.Name, key.line)
-					}
-				}
-				all[i] = append(all[i], signpost.Version{Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: manifest, Places: where})
-				places, owners = append(places, at), append(owners, f)
+				all[i] = append(all[i], signpost.Version{
+					Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: manifest, Lines: lines,
+				})
+				owners = append(owners, owner{f, used[f], sync.OnceValue(v.placesByURL)})
 			}
 		}
 	}
 	var findings []signpost.Finding
 	allowed := func(version int, endpoint, rule string, lost signpost.ContextItem) bool {
-		owner := owners[version]
-		return owner.allowsLoss(rule, places[version][endpoint], lost, used[owner])
+		o := owners[version]
+		return len(o.allowances) > 0 && o.allowsLoss(rule, o.places()[endpoint], lost, o.used)
 	}
 	for i, some := range match.OverlapsExcept(all[0], all[1], allowed) {
 		for _, f := range some {
-			if f.Rule == match.RuleHostsUnknown && owners[i].hostsFail { // a consequence
+			o := owners[i]
+			if f.Rule == match.RuleHostsUnknown && o.hostsFail { // a consequence
 				continue
 			}
-			at := places[i][f.Path.Endpoint()]
-			if owners[i].allows(f.Rule, at, used[owners[i]]) { // but not all of it
+			at := o.places()[f.Path.Endpoint()]
+			if o.allows(f.Rule, at, o.used) { // but not all of it
 				f.Hint += "; allow covers optional keys, and those that it names: {keys: […], reason: …}"
 			}
-			findings = append(findings, owners[i].finding(f, at))
+			findings = append(findings, o.finding(f, at))
 		}
 	}
 	return findings
 }
 
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
-// errors, and the places of its URLs. The features that the file enables are applied.
-func (f *File) comparable(v *version) (signpost.Manifest, map[string]place) {
-	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
-	at := make(map[string]place, len(v.manifest.Endpoints))
+// errors, and the lines of those endpoints, unless they are probably all on one. The features that the file enables are
+// applied.
+func (f *File) comparable(v *version) (m signpost.Manifest, lines []int) {
+	m.Endpoints = make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
-		if v.places[i] != (place{}) {
-			e.Modifiers = nil
-			m.Endpoints = append(m.Endpoints, e)
-			at[e.URL] = v.places[i]
+		if v.places[i] == (place{}) {
+			continue
+		}
+		e.Modifiers = nil
+		m.Endpoints = append(m.Endpoints, e)
+		if !f.served {
+			lines = append(lines, v.places[i].line)
 		}
 	}
-	return m.WithFeatures(f.named(f.enable)...), at
+	return m.WithFeatures(f.named(f.enable)...), lines
+}
+
+// placesByURL returns the places of endpoints without errors.
+func (v *version) placesByURL() map[string]place {
+	places := make(map[string]place, len(v.places))
+	for i, e := range v.manifest.Endpoints {
+		if v.places[i] != (place{}) {
+			places[e.URL] = v.places[i]
+		}
+	}
+	return places
 }

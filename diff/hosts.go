@@ -142,7 +142,7 @@ func (d *differ) hostsUnknown() {
 		var versions, besides []signpost.Version
 		for _, at := range d.plan.registered[s] {
 			v := *at.in(s)
-			v.Hosts, v.Places = at.declared, nil
+			v.Hosts = at.declared
 			if at.besides {
 				besides = append(besides, v)
 				continue

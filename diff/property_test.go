@@ -51,7 +51,7 @@ func mutations(v reflect.Value) []func() {
 				}
 			})
 		}
-	case reflect.Map: // places, which are not in the manifest
+	case reflect.Int: // lines, which are not in the manifest
 	default:
 		panic("a manifest has a " + v.Kind().String() + ": say how to change it")
 	}

@@ -1,9 +1,9 @@
 package match
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"signpost"
@@ -419,7 +419,11 @@ func (o *overlapChecker) place(number, other int) string {
 	if o.source(number) == v.Source {
 		text = v.Name
 	}
-	if text = cmp.Or(v.Places[e.URL], text); text == "" {
+	if v.Lines != nil {
+		first := sort.Search(other, func(i int) bool { return o.endpoints[i].in == e.in })
+		text = fmt.Sprintf("%s:%d", v.Source, v.Lines[other-first])
+	}
+	if text == "" {
 		return ""
 	}
 	return " (" + text + ")"

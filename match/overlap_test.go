@@ -32,9 +32,8 @@ func services(text string) []signpost.Version {
 	for service := range strings.SplitSeq(text, "; ") {
 		if source, endpoints, ok := strings.Cut(service, ": "); ok {
 			v := together(source, endpoints)
-			v.Places = make(map[string]string)
-			for i, e := range v.Manifest.Endpoints {
-				v.Places[e.URL] = fmt.Sprintf("%s:%d", v.Source, i+1)
+			for i := range v.Manifest.Endpoints {
+				v.Lines = append(v.Lines, i+1)
 			}
 			all = append(all, v)
 		}
