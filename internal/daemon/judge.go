@@ -4,6 +4,7 @@ import (
 	"context"
 	"regexp"
 	"runtime/debug"
+	"slices"
 
 	"signpost"
 	"signpost/internal/workspace"
@@ -41,44 +42,30 @@ func identify(f signpost.Finding) identity {
 	return identity{f.File, f.Rule, f.Path.String(), lineNumber.ReplaceAllString(f.Message, "")}
 }
 
-// judgeTogether returns the findings that files have only together and did not have before, and those that are gone.
-// Two services with one base path are not among them: the one that is not served has an error of its own.
+// judgeTogether returns the warnings that files did not have before, and those that are gone.
 func (p *publisher) judgeTogether(files []*workspace.File) (added, gone []signpost.Finding) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			p.Log.Error("definitions cannot be judged together: this is a bug in Signpost", "cause", cause, "stack", string(debug.Stack()))
 		}
 	}()
-	alone, before, now := make(map[identity]bool), make(map[identity]bool), make(map[identity]bool)
-	for _, file := range files {
-		if file.Role != workspace.Judged {
-			continue
-		}
-		for _, f := range file.Findings() {
-			alone[identify(f)] = true
-		}
-	}
-	for _, f := range p.together {
-		before[identify(f)] = true
-	}
-	var together []signpost.Finding
+	var now []signpost.Finding
 	for _, f := range workspace.FindingsTogether(files) {
-		id := identify(f)
-		if isError(f) || alone[id] {
-			continue
-		}
-		together = append(together, f)
-		now[id] = true
-		if !before[id] {
-			added = append(added, f)
+		if !isError(f) { // two services with one base path: the one that is not served has an error of its own
+			now = append(now, f)
 		}
 	}
-	for _, f := range p.together {
-		if !now[identify(f)] {
-			gone = append(gone, f)
-		}
-	}
-	p.together = together
-	p.metrics.warnTogether(len(together))
+	added, gone = without(now, p.warnings), without(p.warnings, now)
+	p.warnings = now
+	p.metrics.count(signpost.SeverityWarning, len(now))
 	return added, gone
+}
+
+// without returns the findings that are not among others.
+func without(findings, others []signpost.Finding) []signpost.Finding {
+	skip := make(map[identity]bool, len(others))
+	for _, f := range others {
+		skip[identify(f)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(findings), func(f signpost.Finding) bool { return skip[identify(f)] })
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
-	"sync"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -34,9 +33,6 @@ type metrics struct {
 	failed   prometheus.Counter // certificates
 
 	routes atomic.Pointer[map[route]*routeMetrics] // what is published, made at each publish
-
-	mu              sync.Mutex // for the next fields
-	alone, together int        // warnings that definitions have alone, and those that they only have together
 }
 
 // route identifies a manifest in labels. Requests for no manifest have the zero value.
@@ -45,6 +41,7 @@ type route struct{ basePath, version string }
 // routeMetrics are the metrics of a route. They exist from the start, because a rate over a counter that comes later
 // misses the first event, and are not looked up by label for each request, because that takes longer than the response.
 type routeMetrics struct {
+	revision string                     // as last set, which only setRoutes knows
 	requests map[int]prometheus.Counter // by status
 	bytes    prometheus.Counter
 	duration prometheus.Observer
@@ -97,8 +94,9 @@ func newMetrics(version string) *metrics {
 			"Certificates that could not be loaded from files, and failed requests to the ACME server.").WithLabelValues(),
 	}
 	gauges("signpost_build_info", "1, with the version of Signpost and of Go.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
-	m.routes.Store(&map[route]*routeMetrics{})
-	m.setRoutes(nil)
+	m.routes.Store(&map[route]*routeMetrics{{}: m.of(route{}, otherStatuses)})
+	m.count(signpost.SeverityError, 0)
+	m.count(signpost.SeverityWarning, 0)
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -170,41 +168,30 @@ func (m *metrics) healthy(ok bool) {
 	}
 }
 
-// definitions records what is published.
+// definitions records what is published, and the errors of what is not.
 func (m *metrics) definitions(all []*followed) {
-	counts := make(map[signpost.Severity]int)
-	var routes []route
-	m.revision.Reset()
+	errors := 0
+	published := make(map[route]string)
 	for _, s := range all {
 		for _, f := range s.findings {
-			counts[f.Severity]++
+			if isError(f) {
+				errors++
+			}
 		}
 		if s.current == nil {
 			continue
 		}
 		for version, template := range s.current.Versions {
-			m.revision.WithLabelValues(s.current.BasePath, version, template.Revision()).Set(1)
-			routes = append(routes, route{s.current.BasePath, version})
+			published[route{s.current.BasePath, version}] = template.Revision()
 		}
 	}
-	m.setRoutes(routes)
-	m.findings.WithLabelValues(string(signpost.SeverityError)).Set(float64(counts[signpost.SeverityError]))
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.alone = counts[signpost.SeverityWarning]
-	m.setWarnings()
+	m.setRoutes(published)
+	m.count(signpost.SeverityError, errors)
 }
 
-// warnTogether records the number of warnings that definitions only have together.
-func (m *metrics) warnTogether(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.together = n
-	m.setWarnings()
-}
-
-func (m *metrics) setWarnings() {
-	m.findings.WithLabelValues(string(signpost.SeverityWarning)).Set(float64(m.alone + m.together))
+// count records the number of findings of a severity.
+func (m *metrics) count(severity signpost.Severity, n int) {
+	m.findings.WithLabelValues(string(severity)).Set(float64(n))
 }
 
 // of returns the metrics of a route, and makes them if they do not exist.
@@ -220,18 +207,31 @@ func (m *metrics) of(r route, statuses []int) *routeMetrics {
 	return made
 }
 
-// setRoutes makes the metrics of published routes, and removes those of routes that are gone.
-func (m *metrics) setRoutes(published []route) {
-	routes := map[route]*routeMetrics{{}: m.of(route{}, otherStatuses)}
-	for _, r := range published {
-		routes[r] = m.of(r, routeStatuses)
+// setRoutes makes the metrics of published routes, given their revisions, and removes those of routes that are gone. The
+// others stay: a server can have thousands, of which one has changed.
+func (m *metrics) setRoutes(published map[route]string) {
+	before := *m.routes.Load()
+	routes := map[route]*routeMetrics{{}: before[route{}]}
+	for r, revision := range published {
+		made := before[r]
+		if made == nil {
+			made = m.of(r, routeStatuses)
+		}
+		if made.revision != revision {
+			m.revision.DeleteLabelValues(r.basePath, r.version, made.revision)
+			m.revision.WithLabelValues(r.basePath, r.version, revision).Set(1)
+			made.revision = revision
+		}
+		routes[r] = made
 	}
-	for r := range *m.routes.Swap(&routes) {
+	m.routes.Store(&routes)
+	for r := range before {
 		if routes[r] == nil {
 			labels := prometheus.Labels{"base_path": r.basePath, "version": r.version}
 			m.requests.DeletePartialMatch(labels)
 			m.bytes.Delete(labels)
 			m.duration.Delete(labels)
+			m.revision.DeletePartialMatch(labels)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"signpost"
+	"signpost/definition"
 	"signpost/internal/workspace"
 	"signpost/server"
 )
@@ -25,8 +26,8 @@ func (p *publisher) prepare(f *workspace.File) {
 // prepare compiles the definition, for a base path of its own if that is empty, and publishes it on trial. All problems
 // become findings, so that one definition never keeps others from being published.
 func (s *followed) prepare(trial *server.Handler, basePath string) {
-	s.findings = s.Findings()
-	if s.bad() {
+	if s.Definition == nil || len(definition.Errors(s.Definition)) > 0 {
+		s.findings = s.Findings()
 		return
 	}
 	service := server.Service{
@@ -43,8 +44,7 @@ func (s *followed) prepare(trial *server.Handler, basePath string) {
 		err = trial.Publish(service)
 	}
 	if err != nil {
-		defect := workspace.Defect(s.Name, "lint accepts the definition, but it cannot be published: %v", err)
-		s.findings = append([]signpost.Finding{defect}, s.findings...)
+		s.findings = []signpost.Finding{workspace.Defect(s.Name, "lint accepts the definition, but it cannot be published: %v", err)}
 		return
 	}
 	s.next = &service

@@ -28,7 +28,7 @@ type publisher struct {
 	uncached  map[*source.Remote]string // sources whose definitions are not in the cache, and why
 
 	unjudged chan []*workspace.File // what was published last, and what else is registered, if it was not judged together
-	together []signpost.Finding     // what definitions only have together, as last judged
+	warnings []signpost.Finding     // as last judged
 }
 
 // followed is a definition, as last read and as last good.
@@ -36,7 +36,7 @@ type followed struct {
 	*workspace.File // as last read
 
 	changed  bool               // read or published by the update that made this
-	findings []signpost.Finding // those of the file, and what keeps it from being published
+	findings []signpost.Finding // of a bad definition: those of the file, and what else keeps it from being published
 	next     *server.Service    // good, but not published: another service has its base path; usually nil
 	current  *server.Service    // published; nil if it was never good
 
@@ -44,12 +44,12 @@ type followed struct {
 }
 
 // bad reports whether the definition as last read is not the published one.
-func (s *followed) bad() bool { return slices.ContainsFunc(s.findings, isError) }
+func (s *followed) bad() bool { return len(s.findings) > 0 }
 
 // Loaded is the result of reading all definitions.
 type Loaded struct {
 	Snapshot *workspace.Snapshot
-	Findings []signpost.Finding // of new and changed definitions, by file and position
+	Findings []signpost.Finding // of bad definitions that are new or changed; at the start, all, by file and position
 	Pending  bool               // a remote source has not answered yet, or is down
 
 	changed   []*followed // those in Files, and those that can now be published
@@ -163,19 +163,18 @@ func accept(all []*followed) {
 			if s.current != nil {
 				delete(owners, s.current.BasePath)
 			}
-			s.current, s.published, s.next = s.next, s.File, nil
-			s.findings = slices.DeleteFunc(slices.Clone(s.findings), isError) // of a clash that is over
+			s.current, s.published, s.next, s.findings = s.next, s.File, nil, nil
 			owners[s.current.BasePath] = s
 			s.changed, moved = true, true
 		}
 	}
 	for _, s := range all {
 		if s.next != nil && !s.bad() {
-			s.findings = append([]signpost.Finding{{
+			s.findings = []signpost.Finding{{
 				Rule: "base-path", Severity: signpost.SeverityError, File: s.Name, Line: 1, Column: 1,
 				Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owners[s.next.BasePath].Name),
 				Hint:    "give each service a base_path of its own",
-			}}, s.findings...)
+			}}
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 // TestObserveDoesNotAllocate checks what runs after every response, with metrics on and debug off.
 func TestObserveDoesNotAllocate(t *testing.T) {
 	metrics := newMetrics("test")
-	metrics.setRoutes([]route{{"/", "v1"}})
+	metrics.setRoutes(map[route]string{{"/", "v1"}: "r"})
 	observe, r := newObserver(slog.New(slog.NewTextHandler(io.Discard, nil)), false, metrics), httptest.NewRequest("GET", "/v1/endpoints-manifest", nil)
 	r.Header.Set("X-Request-Id", "abc")
 	for _, e := range []server.Event{
