@@ -206,19 +206,22 @@ func (p *probe) explain(base string) {
 	case o.empty:
 		r.Hint = "send the feed; an empty JSON feed is an object with an empty list"
 	case p.refused():
-		p.explainRefusal()
+		r.Hint = cmp.Or(p.keyHint(), "apps would get this, too: "+
+			"declare the context key that it needs, as the feature authentication does, or make it public")
 	case o.status == http.StatusNotFound && p.named:
 		r.Hint = "correct the feed that is given for it"
 	case o.status == http.StatusNotFound && len(params) > 0 && p.link == nil:
 		r.Cause, r.Params = causeNotFound, params
 		r.Hint = "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
+	case o.status == http.StatusBadRequest: // also what package contextkeys responds with if a key is missing
+		r.Hint = strings.TrimPrefix(p.keyHint()+"; "+feedHints[o.status], "; ")
 	default:
 		r.Hint = cmp.Or(feedHints[o.status], statusHint(o.status, "find out what the service means by it"))
 	}
 }
 
-// explainRefusal explains why a service may want to know who calls.
-func (p *probe) explainRefusal() {
+// keyHint says what to do if a service rejects a request for its context keys, or returns "" if the endpoint has none.
+func (p *probe) keyHint() string {
 	var sent, unsent, hints []string
 	for _, item := range p.target.ContextObj {
 		switch {
@@ -236,11 +239,7 @@ func (p *probe) explainRefusal() {
 		p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
 		hints = append(hints, "it may need a key that the manifest declares as optional: "+strings.Join(unsent, ", "))
 	}
-	if len(hints) == 0 {
-		hints = []string{"apps would get this, too: " +
-			"declare the context key that it needs, as the feature authentication does, or make it public"}
-	}
-	p.result.Hint = strings.Join(hints, "; ")
+	return strings.Join(hints, "; ")
 }
 
 // feedHints says what to do about statuses that mean the same for every feed.

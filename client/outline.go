@@ -60,7 +60,8 @@ func eachText(value any, at place, found func(text string, at place)) {
 
 // errorKeys lists fields that error messages have, and that feeds do not have exclusively.
 var errorKeys = []string{
-	"error", "errors", "error_description", "message", "code", "status", "statusCode", "status_code", "success",
+	"error", "errors", "error_description", "message", "messages", "reason",
+	"code", "status", "statusCode", "status_code", "success", "ok",
 	"detail", "details", "title", "type", "instance", "path", "timestamp", "requestId", "request_id", "traceId", "trace_id",
 	"stack",
 }
@@ -79,7 +80,7 @@ func isError(object map[string]any) bool {
 			return true
 		}
 	}
-	if object["success"] == false || object["status"] == "error" || object["error"] != nil || object["errors"] != nil {
+	if object["success"] == false || object["ok"] == false || object["status"] == "error" || object["error"] != nil || object["errors"] != nil {
 		return true
 	}
 	return len(object) == 1 && (object["message"] != nil || object["detail"] != nil)
