@@ -89,7 +89,7 @@ func (c *checker) checkProbes(ctx context.Context) {
 		case p.req != nil:
 			calls = append(calls, p)
 			t.reached = true
-			c.called[identity(p.req.URL.String())] = true
+			c.called[identity(httpurl.Requested(p.req).String())] = true
 			if len(t.params) == 0 {
 				c.called[identity(t.URL)] = true // the same feed without its modifiers
 			}
