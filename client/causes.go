@@ -130,7 +130,8 @@ func (o *outcome) signpostHint() (cause, hint string) {
 			"make it pass on the path as it is "+
 			"(nginx: no path after the address in proxy_pass; Caddy: handle instead of handle_path)", p.Path)
 	case len(p.Manifests) > 0:
-		return "", "the manifests of this server are at: " + strings.Join(p.Manifests[:min(maxNames, len(p.Manifests))], ", ")
+		some := p.Manifests[:min(maxNames, len(p.Manifests))]
+		return "", "the manifests of this server are at: " + strings.Join(some, ", ")
 	}
 	return "", p.Detail
 }
@@ -195,8 +196,8 @@ func (p *probe) explain(base string) {
 	case missing && base != "" && !strings.HasPrefix(o.asked.Path, base+"/"):
 		r.Cause = causeBasePath
 		r.Hint = fmt.Sprintf("the address of the manifest begins with %q, and the URL does not: "+
-			"the proxy strips it on the way to Signpost. Write %[2]s into the URLs of the definition; then set base_path: %[2]s, "+
-			"and make the proxy keep the prefix", base, base)
+			"the proxy strips it on the way to Signpost. Write %[2]s into the URLs of the definition; "+
+			"then set base_path: %[2]s, and make the proxy keep the prefix", base, base)
 	case o.status == http.StatusNotFound && base != "":
 		r.Cause = causeBasePath
 		r.Hint = fmt.Sprintf("correct the URL in the definition or, "+

@@ -167,13 +167,14 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 			step.run(c, ctx)
 		}
 		c.ignore(step.name, before)
-		if opts.Strict {
-			c.rejectWarnings(before)
-		}
 		for i := before; i < len(c.results); i++ {
-			c.results[i].Check = step.name
+			r := &c.results[i]
+			r.Check = step.name
+			if r.Status == Warned && opts.Strict {
+				r.Status = Failed
+			}
 			if opts.Observe != nil {
-				opts.Observe(c.results[i])
+				opts.Observe(*r)
 			}
 		}
 	}
@@ -226,15 +227,6 @@ func (c *checker) ignore(check string, from int) {
 	c.results, c.ignored = c.results[:from+len(kept)], c.ignored+ignored
 	if len(kept) == 0 && ignored > 0 {
 		c.add(Skipped, "", "%s ignored", spell.Count(ignored, "result"))
-	}
-}
-
-// rejectWarnings turns warnings into failures.
-func (c *checker) rejectWarnings(from int) {
-	for i := range c.results[from:] {
-		if r := &c.results[from+i]; r.Status == Warned {
-			r.Status = Failed
-		}
 	}
 }
 

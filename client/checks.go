@@ -96,7 +96,8 @@ func (c *checker) checkStatus(ctx context.Context) {
 			"give the address with the port of that server: it is then fetched from there", c.opts.SendTo.Host)
 	}
 	if fresh := c.uncached(ctx); fresh.Status == http.StatusOK {
-		p.Cause, p.Hint = "", "a cache in front of the service has an older response: a request that no cache knows gets 200 OK. "+
+		p.Cause = ""
+		p.Hint = "a cache in front of the service has an older response: a request that no cache knows gets 200 OK. " +
 			"Purge it, and let it store no errors (nginx: no proxy_cache_valid for them)"
 	}
 	c.addProblem("", p)
@@ -139,7 +140,8 @@ func (c *checker) checkJSON(ctx context.Context) {
 	c.compareEncodings(ctx)
 	switch {
 	case declared == "":
-		c.add(Warned, c.remedy("Content-Type", sendJSON), "the response has no Content-Type: clients have to guess that it is JSON")
+		c.add(Warned, c.remedy("Content-Type", sendJSON),
+			"the response has no Content-Type: clients have to guess that it is JSON")
 	case !isJSON(declared):
 		c.add(Failed, c.remedy("Content-Type", sendJSON), "the response is JSON, but its Content-Type is %q: "+
 			"clients that rely on it reject the manifest", declared)
@@ -154,7 +156,8 @@ func (c *checker) remedy(header, hint string) string {
 	if c.answer.Header.Get("Signpost-Revision") == "" {
 		return hint
 	}
-	return "Signpost published this manifest, so a proxy in front of it removes or replaces the header: make it pass on " + header
+	return "Signpost published this manifest, so a proxy in front of it removes or replaces the header: " +
+		"make it pass on " + header
 }
 
 // notJSON says why a body is not JSON, and what to do about it, unless it is a web page: then the hint is empty.
@@ -168,7 +171,7 @@ func notJSON(body []byte) Problem {
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		return Problem{Message: "it is HTML or XML"}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return Problem{Message: fmt.Sprintf("it ends too early, after %s", spell.Count(len(body), "byte")), Hint: cutOffHint}
+		return Problem{Message: "it ends too early, after " + spell.Count(len(body), "byte"), Hint: cutOffHint}
 	case err == nil:
 		return Problem{Message: "more follows after a JSON value", Hint: "look at what is sent"}
 	}
@@ -213,14 +216,15 @@ func (c *checker) checkManifest(context.Context) {
 	c.warnOfVersions()
 	switch {
 	case len(m.Endpoints) == 0:
-		c.add(Warned, "check that the right definition is published", "it has no endpoints: a studio would fill in nothing")
+		c.add(Warned, "check that the right definition is published",
+			"it has no endpoints: a studio would fill in nothing")
 	case len(c.results) == before:
 		c.add(Passed, "", "%s, no findings", spell.Count(len(m.Endpoints), "endpoint"))
 	}
 }
 
-// isSent reports whether a finding is about the type of a context item that the specification does not know, and apps do.
-// The probes send such items.
+// isSent reports whether a finding is about the type of a context item that the specification does not know, and apps
+// do. The probes send such items.
 func isSent(f signpost.Finding, m signpost.Manifest) bool {
 	if f.Rule != signpost.RuleContextType || len(f.Path) < 3 {
 		return false
@@ -235,8 +239,11 @@ func isSent(f signpost.Finding, m signpost.Manifest) bool {
 func isSomethingElse(body []byte) bool {
 	var document map[string]json.RawMessage
 	err := json.Unmarshal(body, &document)
+	if err != nil || document == nil {
+		return false
+	}
 	names := slices.Sorted(maps.Keys(document))
-	return err == nil && document != nil && !slices.Contains(names, "endpoints") && spell.Nearest("endpoints", names) == ""
+	return !slices.Contains(names, "endpoints") && spell.Nearest("endpoints", names) == ""
 }
 
 // addFinding adds a finding about the manifest.

@@ -41,7 +41,8 @@ func decode(header http.Header, body []byte, limit int) (decoded []byte, compres
 				strings.Join(codings, ", ")),
 			"set the header where the body is compressed and nowhere else: nginx's add_header adds a second one"}
 	case codings[0] != "gzip" && codings[0] != "x-gzip":
-		return body, true, &encodingError{fmt.Sprintf("Content-Encoding is %q, which the request did not accept", codings[0]),
+		return body, true, &encodingError{
+			fmt.Sprintf("Content-Encoding is %q, which the request did not accept", codings[0]),
 			"compress only with an encoding that Accept-Encoding of the request names; this one named " + acceptEncoding}
 	case !isZipped(body):
 		return body, true, &encodingError{"Content-Encoding is gzip, but the body is not compressed",
@@ -76,11 +77,12 @@ func (c *checker) compareEncodings(ctx context.Context) {
 	}
 	const (
 		ignoresVary = "a cache or proxy in front of the service ignores Vary: Accept-Encoding, " +
-			"and stores one response for all clients: make it obey Vary, as nginx does without proxy_ignore_headers Vary; " +
-			"or the service compresses for clients that do not accept it"
+			"and stores one response for all clients: " +
+			"make it obey Vary, as nginx does without proxy_ignore_headers Vary; or the service compresses for clients that do not accept it"
 		mixes = "a cache in front of the service mixes responses, or still has an older one: " +
 			"make it obey Vary: Accept-Encoding, and the host a part of its keys " +
-			"(nginx: proxy_cache_key $scheme$host$uri); after a change, check again when it has the new one, and all replicas do"
+			"(nginx: proxy_cache_key $scheme$host$uri); " +
+			"after a change, check again when it has the new one, and all replicas do"
 	)
 	switch {
 	case err != nil:

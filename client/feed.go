@@ -116,7 +116,8 @@ func (c *checker) checkFeedCORS(context.Context) {
 	if len(none) > 0 {
 		c.add(Warned, "send Access-Control-Allow-Origin: * "+
 			"if any of your apps runs in a browser engine, as on many television sets",
-			"pages of other origins cannot read %d of %s: %s", len(none), spell.Count(all, "feed"), describeEndpoints(none))
+			"pages of other origins cannot read %d of %s: %s",
+			len(none), spell.Count(all, "feed"), describeEndpoints(none))
 	}
 	if len(several)+len(none) == 0 {
 		c.add(Passed, "", "pages of every origin can read %s", spell.Count(all, "feed"))

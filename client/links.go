@@ -182,7 +182,8 @@ func (c *checker) addBadLinks(links []*link) {
 	first := links[0]
 	example := first.place()
 	if len(links) > 1 {
-		example = fmt.Sprintf("%d links at %s, such as %s", len(links), first.from.shown(first.at.pattern), first.describe())
+		at := first.from.shown(first.at.pattern)
+		example = fmt.Sprintf("%d links at %s, such as %s", len(links), at, first.describe())
 	}
 	r := c.add(first.problem.status, first.problem.hint, first.problem.message, example)
 	r.Endpoint = first.from.target.URL
@@ -255,8 +256,9 @@ func (p *probe) shown(text string) string {
 		encoded, _ := json.Marshal(value) // what cannot be encoded is not sent
 		tree, _ := decodeJSON(encoded)
 		eachText(tree, place{}, func(secret string, _ place) {
+			raw := []byte(secret)
 			for _, form := range []string{ctx, secret, url.QueryEscape(secret), pointerEscapes.Replace(secret),
-				base64.RawStdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret))} {
+				base64.RawStdEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw)} {
 				if len(secret) >= minSecret && form != "" && strings.Contains(all, strings.ToLower(form)) {
 					text = "(hidden: it repeats a context value)"
 				}

@@ -80,7 +80,10 @@ func isError(object map[string]any) bool {
 			return true
 		}
 	}
-	if object["success"] == false || object["ok"] == false || object["status"] == "error" || object["error"] != nil || object["errors"] != nil {
+	switch {
+	case object["success"] == false, object["ok"] == false, object["status"] == "error":
+		return true
+	case object["error"] != nil, object["errors"] != nil:
 		return true
 	}
 	return len(object) == 1 && (object["message"] != nil || object["detail"] != nil)

@@ -219,17 +219,13 @@ func (c *checker) plan(ctx context.Context, t *target, l *link) *probe {
 	if hint, reason := p.missing(values, refusal); reason != "" {
 		return p.set(Skipped, hint, "%s", reason)
 	}
-	owner := c.otherOwner(t, call)
-	switch {
+	switch owner := c.otherOwner(t, call); {
 	case l != nil && refusal != "" && l.describe() != fmt.Sprintf("%q", l.text): // what no result may quote
 		return p.set(Skipped, "", "the link may repeat a context value, which is not sent because %s", refusal)
-	case owner != "" && call.Feed != "":
-		return p.set(Skipped, "name a feed that this endpoint answers for",
-			"%s answers for the feed that is given for it", owner)
 	case owner != "":
 		p.result.Cause, p.result.Params = causeMissingValues, t.params
-		return p.set(Skipped, "give another value for {{"+strings.Join(t.params, "}} or {{")+"}}",
-			"with the given values, %s answers for its feed", owner)
+		return p.set(Skipped, "give other values for it, or name a feed that this endpoint answers for",
+			"with the values that are given for it, %s answers for its feed", owner)
 	}
 	req, err := NewRequest(ctx, t.Endpoint, call)
 	if err != nil {
@@ -363,7 +359,8 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 			"%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
 	case isJSON(got) && isJSON(declared) && !readable:
 		why := notJSON(answer.Body)
-		p.set(Failed, cmp.Or(why.Hint, webPageOfFeed), "%s with %s, but the body is not JSON: %s", status, told, why.Message)
+		p.set(Failed, cmp.Or(why.Hint, webPageOfFeed),
+			"%s with %s, but the body is not JSON: %s", status, told, why.Message)
 	case got != declared && isJSON(got) && isJSON(declared):
 		p.set(Warned, "both are JSON, but clients may rely on the type: make them the same",
 			"%s with %s, not %q", status, told, declared)

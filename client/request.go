@@ -108,7 +108,8 @@ func feedURL(e signpost.Endpoint, call Call) (string, error) {
 	case len(feed.Placeholders()) > 0 || strings.Contains(call.Feed, signpost.HostPlaceholder):
 		return "", fmt.Errorf("feed %q still has placeholders: fill them in", call.Feed)
 	case !feed.SameOrigin(endpoint):
-		return "", fmt.Errorf("feed %q is not on the host of endpoint %q, so it gets no context keys of it", call.Feed, e.URL)
+		return "", fmt.Errorf("feed %q is not on the host of endpoint %q, so it gets no context keys of it",
+			call.Feed, e.URL)
 	}
 	return call.Feed, nil
 }

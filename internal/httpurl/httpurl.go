@@ -41,7 +41,8 @@ func ParseAddress(address string) (*url.URL, error) {
 		return nil, err
 	}
 	if strings.Trim(u.Path, "/") == "" {
-		return nil, fmt.Errorf("%s has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest", label, u.Scheme, u.Host)
+		return nil, fmt.Errorf("%s has no path: give the full address of the manifest, such as %s://%s/v1/endpoints-manifest",
+			label, u.Scheme, u.Host)
 	}
 	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
 		u.Host = strings.TrimSuffix(name+":"+u.Port(), ":")
