@@ -312,6 +312,8 @@ func (src *source) resolve(t *text) error {
 			return errors.Unwrap(err) // without the name of the file, which is beside it
 		}
 	}
+	// Without {{host}} and hosts, nothing tells which URLs are the service's own.
+	ownKnown := src.Kind == KindAddress || src.HostOpen || len(t.file.Hosts) > 0
 	origins, about := src.featureKeys(t.file), t.file.ContextKeys()
 	for _, w := range service.Versions {
 		v := &version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest}
@@ -320,11 +322,7 @@ func (src *source) resolve(t *text) error {
 		}
 		for _, e := range v.manifest.Endpoints {
 			shown := newEndpoint(e, keys[e.URL])
-			if src.Kind == KindAddress {
-				shown.Foreign = !onHost(e.URL, src.Host)
-			} else {
-				shown.Foreign = src.HostOpen && !signpost.CutURL(shown.Key).HasHostPlaceholder()
-			}
+			shown.Foreign = ownKnown && !t.file.Owns(signpost.CutURL(shown.Key))
 			for i := range shown.Context {
 				item := &shown.Context[i]
 				item.Feature, item.About = origins[[3]string{v.Name, shown.Key, item.Key}], about[item.Key]

@@ -2,6 +2,7 @@ package studio_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -221,6 +222,25 @@ func TestNewRejects(t *testing.T) {
 	} {
 		if _, err := studio.New(opts); err == nil {
 			t.Errorf("New accepts %s", name)
+		}
+	}
+}
+
+// TestStateSaysWhoseAURLIs checks which endpoints are a third party's, as signpost lint has it.
+func TestStateSaysWhoseAURLIs(t *testing.T) {
+	t.Parallel()
+	const endpoints = `versions: {v1: {endpoints: {
+  https://feeds.example.com/own: {name: A, method: get, mime_type: application/json},
+  https://eu.feeds.example.com/sub: {name: B, method: get, mime_type: application/json}}}}`
+	for start, want := range map[string][]any{
+		"":                                 {false, false}, // nobody says so
+		"hosts: [feeds.example.com]\n":     {false, true},
+		"hosts: ['*.feeds.example.com']\n": {true, true}, // a suffix does not say whose a host is
+	} {
+		_, address := serveFile(t, start+endpoints)
+		file := sourceOf(t, address, "feeds.yaml")
+		for i, foreign := range want {
+			testkit.Equal(t, fmt.Sprintf("%q: foreign %d", start, i), get(t, file, "versions", 0, "endpoints", i, "foreign"), foreign)
 		}
 	}
 }

@@ -17,7 +17,7 @@ type endpoint struct {
 	Name         string         `json:"name"`
 	Method       string         `json:"method"`
 	MIMEType     string         `json:"mime_type"`
-	Foreign      bool           `json:"foreign"` // on another host than the manifest
+	Foreign      bool           `json:"foreign"` // known not to be the service's own
 	Placeholders []string       `json:"placeholders"`
 	Context      []contextField `json:"context"`
 	Modifiers    []modifier     `json:"modifiers"`

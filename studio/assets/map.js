@@ -149,9 +149,9 @@ function node(spot, draw, lit) {
 }
 
 /** shortPath leaves out what the endpoint around it has. @param {Spot} spot */
-function shortPath({ endpoint: e, parent }) {
+function shortPath({ version: v, endpoint: e, parent }) {
   const around = parent?.endpoint.url ?? "";
-  return around !== "" && e.url.startsWith(around) ? "…" + e.url.slice(around.length) : pathOf(e);
+  return around !== "" && e.url.startsWith(around) ? "…" + e.url.slice(around.length) : pathOf(v, e);
 }
 
 /** kindOf is how the chip of a key looks. @param {ContextField} item @param {boolean} wins @param {boolean} lost */

@@ -18,7 +18,7 @@ const items = () => [
   ...endpointsOf(sources()).map(({ source: s, version: v, endpoint: e, id }) => ({
     id, ...wordsOf(e), go: () => open({ source: s.id, version: v.name, key: e.key }),
     label: () => [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
-      h("span", { class: "quiet" }, value(pathOf(e)), sources().length > 1 && [", ", value(serviceName(s))])],
+      h("span", { class: "quiet" }, value(pathOf(v, e)), sources().length > 1 && [", ", value(serviceName(s))])],
   })),
   ...views.map(({ name, label }) => ({
     id: "view:" + name, all: "view " + name, label: () => ["View: ", label],

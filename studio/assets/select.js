@@ -145,10 +145,11 @@ export function shortName(s) {
 /** serviceName is what a service is called. @param {Source} s */
 export const serviceName = (s) => s.title || (s.kind === "example" ? "Built-in example" : shortName(s));
 
-/** pathOf leaves out the host that all endpoints share. @param {Endpoint} e */
-export function pathOf(e) {
+/** pathOf leaves out the host that the endpoints of a version share. @param {Version} v @param {Endpoint} e */
+export function pathOf(v, e) {
+  const shared = v.endpoints.find((other) => !other.foreign)?.origin;
   const path = e.url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
-  return e.foreign || path === "" ? e.url.replace(/^https?:\/\//i, "") : path;
+  return e.origin !== shared || path === "" ? e.url.replace(/^https?:\/\//i, "") : path;
 }
 
 /** What each endpoint is found by. @type {WeakMap<Endpoint, { also: string[], all: string }>} */

@@ -156,7 +156,7 @@ function row(s, v, e, m, chosen, focusable, unused) {
     m.problems + m.lost.length === 0 && m.changed && h("span", { class: "mark notable" }, "changed"),
     unused && h("span", { class: "mark quiet", title: "No request called it" }, "unused"),
     e.deprecated && h("span", { class: "mark quiet", title: plain(e.deprecated) }, "deprecated")),
-  h("span", { class: "where" }, value(pathOf(e)))));
+  h("span", { class: "where" }, value(pathOf(v, e)))));
 }
 
 const buttons = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#endpoints button")]);
