@@ -123,6 +123,6 @@ func TestPageChanges(t *testing.T) {
 		"Apps without user.profile get an error.", "41 of 48,212 requests came without it (0.1 %)", "New feeds start with 50 instead of 20.", "in another way.48,171 of 48,212 requests have it (100 %)")
 	p.waitText("#changes-list", "2 endpoints", "Feeds that set Tag lose it: editors can no longer see or change it.40 of 1,000 requests set it (4 %)")
 	testkit.Equal(t, "what goes, and what comes", p.eval(`[".on-before .gone", ".on-after .new", ".on-after .chip.arrived"].map((s) =>
-  [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50,New | user.profile as profile ●"))
+  [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50,New | user.profile as profile\u00a0●"))
 	p.waitText("#changes-list", "option-removed", "context-required", "default-changed")
 }

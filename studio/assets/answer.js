@@ -53,8 +53,8 @@ const hint = (at) => {
   if (sendOf(at.source) === "sample") {
     const blocking = draft?.problems.find((p) => !p.context);
     if (!blocking) return "Press Send to see a sample of this feed.";
-    return blocking.field === "" ? "There is a sample of this feed once its errors are fixed."
-      : "Fill in the missing values to see a sample of this feed.";
+    return blocking.field.startsWith("param:") ? "Fill in the missing values to see a sample of this feed."
+      : "There is a sample of this feed once its errors are fixed.";
   }
   if (sendOf(at.source) === "origin" && !sendTo()) return "Enter the server to send requests to, above.";
   const lacking = draft?.problems.find((p) => p.context || p.field.startsWith("param:"));

@@ -66,7 +66,7 @@ export const keys = (names) => list(names.map((name) => code(name)));
 /** chip is a context key. @param {string} key @param {string} [kind] */
 export const chip = (key, kind = "") => h("span", { class: ("chip " + kind).trim(), key: key + kind },
   kind === "lost" && h("span", { class: "unseen" }, "lost key: "), code(key),
-  kind.includes("required") && h("span", { title: "required" }, " ●"));
+  kind.includes("required") && h("span", { title: "required" }, "\u00a0●"));
 
 /** Which copy button was pressed last, and how it went. */
 let copied = { id: "", text: "" };
