@@ -30,7 +30,7 @@ func (s *Studio) Register(ctx context.Context, addresses ...*url.URL) {
 	defer s.mu.Unlock()
 	for _, address := range addresses {
 		s.records = append(s.records, newAddress(address))
-		go s.fetch(ctx, address, false, false)
+		go s.fetch(ctx, address)
 	}
 	s.bump()
 }
@@ -40,22 +40,25 @@ func newAddress(address *url.URL) *record {
 	return &record{ID: httpurl.Redacted(address.String()), Kind: KindAddress, Judged: true, address: address}
 }
 
-// fetch fetches the manifest of an address. An unknown address is added if add is set, and if keep is set even if it
-// fails.
-func (s *Studio) fetch(ctx context.Context, address *url.URL, add, keep bool) error {
+// fetch fetches the manifest of a registered address.
+func (s *Studio) fetch(ctx context.Context, address *url.URL) error {
 	now, why := s.fetchText(ctx, address)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := find(s.records, func(r *record) bool { return r.address != nil && *r.address == *address })
-	switch {
-	case r == nil && !add: // it was removed in the meantime
+	r := s.registered(address)
+	if r == nil { // it was removed in the meantime
 		return noSource
-	case r == nil && why != nil && !keep:
-		return why
-	case r == nil:
-		r = newAddress(address)
-		s.records = append(s.records, r)
 	}
+	return s.take(r, now, why)
+}
+
+// registered returns the record of an address, or nil. The caller holds the lock.
+func (s *Studio) registered(address *url.URL) *record {
+	return find(s.records, func(r *record) bool { return r.address != nil && *r.address == *address })
+}
+
+// take makes what was fetched the text of a record, or else the reason why nothing was. The caller holds the lock.
+func (s *Studio) take(r *record, now *text, why *problem) error {
 	defer s.bump()
 	if why != nil {
 		r.Failure = why
@@ -105,14 +108,25 @@ func (s *Studio) register(c call, in registration) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return object{"source": httpurl.Redacted(address.String())}, s.fetch(c.r.Context(), address, true, in.Keep)
+	now, why := s.fetchText(c.r.Context(), address)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.registered(address)
+	if r == nil && why != nil && !in.Keep {
+		return nil, why
+	}
+	if r == nil {
+		r = newAddress(address)
+		s.records = append(s.records, r)
+	}
+	return object{"source": r.ID}, s.take(r, now, why)
 }
 
 func (s *Studio) update(c call, _ about) (any, error) {
 	if c.src.Kind != KindAddress {
 		return nil, failed(http.StatusConflict, "Files are reloaded automatically when they are saved.", "")
 	}
-	return object{}, s.fetch(c.r.Context(), c.src.address, false, false)
+	return object{}, s.fetch(c.r.Context(), c.src.address)
 }
 
 func (s *Studio) remove(c call, _ about) (any, error) {

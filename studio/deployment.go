@@ -14,8 +14,8 @@ import (
 	"signpost/internal/httpurl"
 )
 
-// maxViews limits the deployments that are kept: each tab may look at another one.
-const maxViews = 8
+// maxViews limits the views that are kept: each tab may look at another deployment, and gets what has changed in it.
+const maxViews = 12
 
 // deployment is what manifests depend on besides their definitions. It belongs to a tab, whose address names it.
 type deployment struct {
@@ -49,7 +49,7 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if v := s.views[wish]; v != nil {
+	if v := s.known(wish, s.rev); v != nil {
 		return v, nil
 	}
 	v := &view{rev: s.rev, deployment: wish, host: cmp.Or(name, DefaultHost), sources: []*source{}}
@@ -66,11 +66,14 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	}
 	v.overlap = newOverlap(v.sources)
 	comparing.Wait()
-	if len(s.views) >= maxViews {
-		clear(s.views)
-	}
-	s.views[wish] = v
+	s.views = append(s.views, v)
+	s.views = s.views[max(0, len(s.views)-maxViews):]
 	return v, nil
+}
+
+// known returns the view for a deployment at a revision of the state, or nil. The caller holds the lock.
+func (s *Studio) known(deployment string, rev int) *view {
+	return find(s.views, func(v *view) bool { return v.deployment == deployment && v.rev == rev })
 }
 
 // source returns the source with an id, or nil.

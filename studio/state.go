@@ -3,7 +3,6 @@ package studio
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 )
 
@@ -18,13 +17,9 @@ func (s *Studio) state(c call, _ nothing) (any, error) {
 func (s *Studio) stateSince(now *view, instance string, since int) object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var old *view
-	if instance == s.instance {
-		old = find(s.sent, func(v *view) bool { return v.deployment == now.deployment && v.rev == since })
-	}
-	if !slices.Contains(s.sent, now) {
-		s.sent = append(s.sent, now)
-		s.sent = s.sent[max(0, len(s.sent)-maxViews):]
+	known := &encodedView{} // what the page has
+	if old := s.known(now.deployment, since); old != nil && old.encoded != nil && instance == s.instance {
+		known = old.encoded
 	}
 	out := object{
 		"instance": s.instance, "build": s.build, "rev": now.rev, "host": now.host, "send_to": s.opts.SendTo,
@@ -33,12 +28,8 @@ func (s *Studio) stateSince(now *view, instance string, since int) object {
 	if now.encoded == nil {
 		now.encoded = now.encode()
 	}
-	if old == nil && s.opts.Usage != nil {
+	if known.sources == nil && s.opts.Usage != nil {
 		out["usage"], out["period"] = s.opts.Usage, s.opts.Usage.Period()
-	}
-	known := &encodedView{}
-	if old != nil {
-		known = old.encoded
 	}
 	sources := []any{}
 	for _, src := range now.sources {

@@ -87,11 +87,10 @@ type Studio struct {
 	handler  http.Handler
 
 	mu      sync.Mutex
-	once    string    // of the options, until it is used
-	rev     int       // of the state
-	records []*record // everything that is shown, files first
-	views   map[string]*view
-	sent    []*view       // the last ones that pages got
+	once    string        // of the options, until it is used
+	rev     int           // of the state
+	records []*record     // everything that is shown, files first
+	views   []*view       // the last ones that pages asked for, of any revision
 	changed chan struct{} // closed and replaced on every change
 }
 
@@ -102,8 +101,7 @@ func New(opts Options) (*Studio, error) {
 	}
 	s := &Studio{
 		opts: opts, once: opts.Once, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1,
-		cookie: fmt.Sprintf("signpost-studio-%d", opts.Listen.Port()), views: make(map[string]*view),
-		changed: make(chan struct{}),
+		cookie: fmt.Sprintf("signpost-studio-%d", opts.Listen.Port()), changed: make(chan struct{}),
 	}
 	s.loadAssets()
 	if opts.Host != "" {
@@ -149,7 +147,6 @@ func (s *Studio) routes() http.Handler {
 func (s *Studio) bump() {
 	s.lint()
 	s.rev++
-	clear(s.views)
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
