@@ -40,11 +40,6 @@ type checking struct {
 	Send      string            `json:"send"`
 	To        string            `json:"to"`
 	Endpoints map[string]values `json:"endpoints"` // what was filled in, by URL
-	Links     int               `json:"links"`     // how many to follow
-	Schema    *struct {
-		Name string `json:"name"`
-		Text string `json:"text"`
-	} `json:"schema"` // a JSON Schema to validate feeds against
 }
 
 // check runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available, the
@@ -80,7 +75,7 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 	if src.address == nil && (v == nil || !src.served()) {
 		return "", opts, errors.New("there is no manifest to check yet: fix the errors first")
 	}
-	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values), Follow: cmp.Or(in.Links, -1)}
+	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
 	opts.SkipProbes = in.Send == sendSample // samples say nothing about the feeds
 	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
 		file := definition.ParseManifest("manifest", body)
@@ -91,11 +86,6 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 	}
 	for url, values := range in.Endpoints {
 		opts.Endpoints[url] = values.given()
-	}
-	if in.Schema != nil {
-		if opts.FeedSchema, err = s.opts.FeedSchema(in.Schema.Name, []byte(in.Schema.Text)); err != nil {
-			return "", opts, invalid(err, "Choose another file, or remove it from the options.")
-		}
 	}
 	for _, other := range c.view.sources {
 		for _, registered := range other.Versions {

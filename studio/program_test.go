@@ -193,7 +193,7 @@ func TestPageSurvivesARestart(t *testing.T) {
 	stop()
 }
 
-// TestPageChecksWithWhatIsFilledIn runs the checks of the real program with values, another number of links and a schema.
+// TestPageChecksWithWhatIsFilledIn runs the checks of the real program with values.
 func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	t.Parallel()
 	service := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
@@ -244,27 +244,8 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	p.typeInto(field("profile"), `{"id":7}`)
 	p.waitText("#decoded", `"id": 7`)
 	p.view("check")
-	p.click(`document.querySelector("#check-options summary")`)
-	p.typeInto(element("follow"), "0")
-	p.press(kb.Tab)
 	runChecks()
 	p.wait(row("passed", "https://feeds.example.com/v1/media"))
-	p.wait(row("skipped", "probe it needs a value for {{id}}"))
-
-	choose := func(text string) {
-		p.eval(fmt.Sprintf(`(() => { const files = new DataTransfer(); files.items.add(new File([%s], "feed.schema.json"));
-  const input = document.querySelector("#schema"); input.files = files.files; input.dispatchEvent(new Event("change", { bubbles: true })); })()`, quoteJS(text)))
-		p.wait(`[...document.querySelectorAll("#check-options button")].some((b) => b.textContent === "Remove")`)
-	}
-	choose(`{"properties": {"entry": {"type": "array", "minItems": 1}}}`)
-	runChecks()
-	p.wait(row("failed", "/entry"))
-	choose(`{"$ref": "file:///etc/passwd"}`)
-	p.click(element("run-check"))
-	p.waitText("#check-failure", `file:///etc/passwd`)
-	p.click(button("Remove"))
-	runChecks()
-	p.wait(`!document.querySelector("#check-failure") && ` + row("passed", "feed"))
 	if got := p.text("#results"); strings.Contains(got, "s3cret") || strings.Contains(got, "eyJ0b2tlbiI6") {
 		t.Error("the results have a context value")
 	}

@@ -24,7 +24,7 @@ import (
 // DefaultHost replaces {{host}} if no other host is given, and the definition declares none.
 const DefaultHost = "localhost"
 
-// Options configure a studio. Listen, FeedSchema and ReadRevision are required; the zero value of the others is usable.
+// Options configure a studio. Listen and ReadRevision are required; the zero value of the others is usable.
 type Options struct {
 	// Listen is the address that the handler is reached at. Requests for another host are rejected.
 	Listen netip.AddrPort
@@ -57,9 +57,6 @@ type Options struct {
 
 	// Starter is what the page offers to write into an empty file.
 	Starter []byte
-
-	// FeedSchema compiles a JSON Schema with a file name to a function that validates feeds. See [client.CheckOptions].
-	FeedSchema func(name string, text []byte) (func(feed any) []client.Violation, error)
 
 	// ReadRevision returns the text of a file at a git revision.
 	ReadRevision func(ctx context.Context, revision, path string) ([]byte, error)

@@ -118,6 +118,5 @@ interface State {
   arrived: { feature: string, id: string, added: string[], removed: string[] } | null; // what the last switch did to the endpoint
   text: { signature: string, text?: string } | null;
   check: CheckRun | null;
-  checking: { follow: number, schema: { name: string, text: string } | null }; // options
   registered: string[]; // the addresses that this tab has registered
 }

@@ -16,37 +16,12 @@ import (
 // other files.
 func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
 	text, err := readfile.Limit(path, maxFile)
-	var validate func(feed any) []client.Violation
+	var schema *jsonschema.Schema
 	if err == nil {
-		validate, err = compileFeedSchema(jsonschema.NewCompiler(), path, text)
+		schema, err = compileFeedSchema(path, text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read --feed-schema: %w", err)
-	}
-	return validate, nil
-}
-
-// feedSchemaAlone returns a function that validates feeds against the text of a JSON Schema. References are not
-// resolved: the text comes from a page, which must not read files.
-func feedSchemaAlone(name string, text []byte) (func(feed any) []client.Violation, error) {
-	compiler := jsonschema.NewCompiler()
-	compiler.UseLoader(jsonschema.SchemeURLLoader{})
-	return compileFeedSchema(compiler, name, text)
-}
-
-func compileFeedSchema(
-	compiler *jsonschema.Compiler, name string, text []byte,
-) (func(feed any) []client.Violation, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("%q is not JSON: %w", name, err)
-	}
-	if err := compiler.AddResource(name, doc); err != nil {
-		return nil, fmt.Errorf("%q: %w", name, err)
-	}
-	schema, err := compiler.Compile(name)
-	if err != nil {
-		return nil, fmt.Errorf("%q is not a JSON Schema: %w", name, err)
 	}
 	return func(feed any) []client.Violation {
 		err, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(feed))
@@ -55,6 +30,22 @@ func compileFeedSchema(
 		}
 		return violations(err)
 	}, nil
+}
+
+func compileFeedSchema(path string, text []byte) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%q is not JSON: %w", path, err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(path, doc); err != nil {
+		return nil, fmt.Errorf("%q: %w", path, err)
+	}
+	schema, err := compiler.Compile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a JSON Schema: %w", path, err)
+	}
+	return schema, nil
 }
 
 // violations returns the innermost reasons why a document is invalid. For anyOf and oneOf it returns the choice itself,

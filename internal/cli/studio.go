@@ -96,7 +96,7 @@ other hosts and from other sites, and lets only browsers in that have opened the
 func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	opts := studio.Options{
 		Host: f.host, Features: f.features, SendTo: f.sendTo,
-		Starter: starter, ReadRevision: c.readRevision, FeedSchema: feedSchemaAlone,
+		Starter: starter, ReadRevision: c.readRevision,
 	}
 	if _, err := host.ParseName(f.host); f.host != "" && err != nil {
 		return usageErrorf("--host: %w", err)

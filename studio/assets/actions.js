@@ -450,8 +450,6 @@ export async function runCheck(s, version) {
   try {
     await lines("/api/check", {
       source: s.id, version, send: sendOf(s), to: sendTo(), endpoints: valuesFor(s, version),
-      links: state.checking.follow,
-      schema: state.checking.schema,
     }, controller.signal, (line) => change((state) => {
       if (line.result) run.results.push(line.result);
       if (line.total) Object.assign(run, { done: line.done, total: line.total });

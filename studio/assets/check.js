@@ -4,14 +4,11 @@ import { runCheck } from "./actions.js";
 import { address, badge, button, count, h, plain, value } from "./dom.js";
 import { failureBox, viewHead } from "./parts.js";
 import { sendOf, sendTo, version } from "./select.js";
-import { change, defaultFollow, state } from "./store.js";
+import { state } from "./store.js";
 
 /** The statuses and their colours, what matters most first. */
 const statuses = /** @type {Record<string, string>} */ ({ failed: "bad", warned: "notable", passed: "good",
   skipped: "" });
-
-// As many links as it takes a minute to follow.
-const maxFollow = 1000;
 
 /** checkMark says how the last run went. @param {Source} s */
 export function checkMark(s) {
@@ -28,7 +25,6 @@ export function checkMark(s) {
 export function checkView(s) {
   const v = version(s);
   const run = state.check?.source === s.id && state.check.version === (v?.name ?? "") ? state.check : null;
-  const sample = sendOf(s) === "sample";
   return h("div", { class: "view check-view", key: "check" },
     viewHead("Check", what(s),
       h("div", { class: "row" },
@@ -39,8 +35,7 @@ export function checkView(s) {
         run?.running && button({ onclick: () => run.controller?.abort() }, "Cancel"),
         h("span", { role: "status", id: "check-status" }, run?.running
           ? h("span", { class: "waiting" }, run.total ? `Endpoint ${run.done} of ${run.total}` : "Checking…")
-          : run && !run.failure ? totals(run.results) : "")),
-      !sample && options()),
+          : run && !run.failure ? totals(run.results) : ""))),
     !run && h("p", { class: "blank" },
       "Shows what a studio and the apps would run into: certificate and redirects, the manifest and its ",
       "rules, CORS and caching, then every feed, its content type and its links."),
@@ -61,39 +56,6 @@ function what(s) {
       "."];
     default: return [manifest, ", and calls its feeds at their published URLs."];
   }
-}
-
-/** options are those of signpost check that the page does not fill in from elsewhere. */
-const options = () => h("details", { class: "options", id: "check-options" },
-  h("summary", {}, "Options"),
-  h("div", { class: "row" },
-    h("span", { class: "row" }, h("label", { for: "follow" }, "Links to follow"),
-      h("input", {
-        id: "follow", type: "number", min: 0, max: maxFollow, step: 1, value: String(state.checking.follow),
-        onchange: (event) => change((state) => {
-          const n = Math.max(0, Math.min(maxFollow, Math.round(Number(event.target.value))));
-          state.checking.follow = event.target.value === "" ? defaultFollow : n;
-        }),
-      })),
-    h("span", { class: "row" }, h("label", { for: "schema" }, "JSON Schema for feeds"),
-      h("input", {
-        id: "schema", type: "file", accept: ".json,application/json,application/schema+json",
-        onchange: (event) => readSchema(event.target),
-      }),
-      state.checking.schema && button({ class: "small", onclick: clearSchema }, "Remove"))),
-  h("p", { class: "hint" }, "Endpoints are called with what you filled in under Preview."));
-
-/** readSchema keeps the file that was chosen. @param {HTMLInputElement} input */
-async function readSchema(input) {
-  const file = input.files?.[0];
-  const schema = file ? { name: file.name, text: await file.text() } : null;
-  change((state) => { state.checking.schema = schema; });
-}
-
-function clearSchema() {
-  const input = /** @type {HTMLInputElement | null} */ (document.getElementById("schema"));
-  if (input) input.value = "";
-  change((state) => { state.checking.schema = null; });
 }
 
 /** grouped puts results together that say the same, and what matters most first. @param {CheckResult[]} results */

@@ -1,9 +1,6 @@
 // The one state of the page. Everything reads it; change alone changes it, and the page is rendered once for all
 // changes at a time.
 
-/** defaultFollow is how many links a check follows, as signpost check does. */
-export const defaultFollow = 20;
-
 /** The fields of a route that are texts, and what they are where the address does not say. */
 export const routeTexts = {
   source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "", base: "registered", of: "",
@@ -46,7 +43,6 @@ const mutable = {
   arrived: null,
   text: null,
   check: null,
-  checking: { follow: defaultFollow, schema: null },
   registered: [],
 };
 
