@@ -317,7 +317,8 @@ func TestAction(t *testing.T) {
 	expectComment(151, "breaking-change.md")
 
 	// Accepted with a reason, the change passes, and the comment is updated. An absolute path means the same.
-	compare := exec.Command(filepath.Join(runner.temp, "signpost", "signpost"), "diff", "main~1:services", "feature:services", "--format", "json")
+	signpost := filepath.Join(runner.temp, "signpost", "signpost")
+	compare := exec.Command(signpost, "diff", "main~1:services", "feature:services", "--format", "json")
 	compare.Dir = dir
 	out, _ := compare.Output() // the exit code is 1
 	var changes []struct{ Level, Fingerprint string }
@@ -332,9 +333,14 @@ func TestAction(t *testing.T) {
 	}
 	git(t, dir, "checkout", "-q", "feature")
 	commit(t, dir, "accepted.yaml", entries)
-	commit(t, dir, "access.log", `203.0.113.7 - - [18/Nov/2026:10:00:00 +0000] "GET /v1/matches?sort=title HTTP/1.1" 200 512`+"\n")
-	counting := map[string]string{"path": "services", "usage": "access.log", "comment": "false"}
-	expect("a change that is counted", runner.run(pull(t, dir), "main", counting), true, "1 of 1 requests set it (18 Nov)")
+	requests := `203.0.113.7 - - [12/Nov/2026:10:00:00 +0000] "GET /v1/matches HTTP/1.1" 200 512` + "\n" +
+		`203.0.113.7 - - [18/Nov/2026:10:00:00 +0000] "GET /v1/matches?sort=title HTTP/1.1" 200 512` + "\n"
+	count := exec.Command(signpost, "usage", "main:services", "--log", "-", "--format", "json")
+	count.Dir, count.Stdin = dir, strings.NewReader(requests)
+	commit(t, dir, "monday.json", string(testkit.Must(count.Output())(t)))
+	counting := map[string]string{"path": "services", "usage": "monday.json"}
+	expect("a change that is counted", runner.run(pull(t, dir), "main", counting), true, "1 of 2 requests set it (12–18 Nov)")
+	expectComment(151, "counted-change.md")
 	accepting := map[string]string{"path": "services", "accepted": "accepted.yaml"}
 	merged = pull(t, dir)
 	expect("an accepted change", runner.run(merged, "main", accepting), false)
