@@ -120,7 +120,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(counts.Endpoints, func(e usage.Endpoint) bool { return e.Requests > 0 }) {
+		if counts.Answered() {
 			opts.Usage = counts
 		} else {
 			printf(c.Stderr, "No request in %q was for an endpoint, so the page shows no counts.\n", f.usage)

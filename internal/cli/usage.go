@@ -238,14 +238,19 @@ func (p *progress) clear() {
 	}
 }
 
-// reportUnread says what could not be read, with the first line for each reason, and whether a usage file did not count
-// everything.
+// reportUnread says what could not be read, with the first line for each reason, whether no request was for an endpoint,
+// and whether a usage file did not count everything.
 func (c *CLI) reportUnread(counts *usage.Usage) {
 	for _, reason := range slices.Sorted(maps.Keys(counts.Unread)) {
 		printf(c.Stderr, "%s not read: %s\n", spell.Thousands(counts.Unread[reason]), reason)
-		if first, known := counts.First[reason]; known {
-			printf(c.Stderr, "  such as %s:%d: %s\n", first.Log, first.Number, shorten(first.Masked, maxWidth/2))
+		first, known := counts.First[reason]
+		if known {
+			place := fmt.Sprintf("%s:%d: %s", first.Log, first.Number, shorten(first.Masked, maxWidth/2))
+			printf(c.Stderr, "  such as %s\n", strings.TrimSuffix(place, ": "))
 		}
+	}
+	if counts.Requests > 0 && !counts.Answered() {
+		printf(c.Stderr, "no request was for an endpoint: perhaps the log is from another host or service\n")
 	}
 	if counts.LeftOut {
 		printf(c.Stderr, "left out: what a usage file did not count, because it was made with another definition\n")
@@ -278,7 +283,11 @@ func printUsage(w io.Writer, u *usage.Usage) {
 	if u.Requests == 1 {
 		requests = "1 request"
 	}
-	printf(w, "%s\n\n", strings.TrimSuffix(requests+", "+u.Period(), ", "))
+	printf(w, "%s\n", strings.TrimSuffix(requests+", "+u.Period(), ", "))
+	if u.Requests == 0 {
+		return
+	}
+	printf(w, "\n")
 	table := [][3]string{{"requests", "endpoint", ""}}
 	for _, r := range usageRows(u) {
 		count := spell.Thousands(r.count) + " of " + spell.Thousands(r.of)
@@ -302,8 +311,16 @@ func printUsage(w io.Writer, u *usage.Usage) {
 // usageRows returns the rows of the table, in their order.
 func usageRows(u *usage.Usage) []usageRow {
 	var rows []usageRow
+	paths := make(map[string]bool) // as unmatched feeds are shown
+	for _, e := range u.Endpoints {
+		paths[signpost.ReplacePlaceholders(signpost.CutURL(e.URL).Path(), func(string) string { return "…" })] = true
+	}
 	for path, n := range u.Unmatched {
-		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, "no endpoint answers"})
+		what := "no endpoint answers"
+		if paths[path] {
+			what += " on that host"
+		}
+		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, what})
 	}
 	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
 	services := slices.ContainsFunc(u.Endpoints, isOther)

@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"slices"
 	"strings"
 
 	"signpost"
@@ -38,7 +37,7 @@ var concerns = map[string]string{
 // its requests; of a parameter, an option or a key, those that have it; of a key that becomes required, those without
 // it. If none was for an endpoint, they tell nothing: the log may be that of another host.
 func (u *Usage) Join(changes []diff.Change) {
-	if !slices.ContainsFunc(u.Endpoints, func(e Endpoint) bool { return e.Requests > 0 }) {
+	if !u.Answered() {
 		return
 	}
 	for i := range changes {

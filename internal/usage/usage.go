@@ -231,6 +231,11 @@ func isName(text []byte) bool {
 	return 0 < len(text) && len(text) <= maxNameLength
 }
 
+// Answered reports whether any request was for an endpoint.
+func (u *Usage) Answered() bool {
+	return slices.ContainsFunc(u.Endpoints, func(e Endpoint) bool { return e.Requests > 0 })
+}
+
 // Period returns the days that the counts are from, such as 12–18 Nov, or "" if no log has times.
 func (u *Usage) Period() string {
 	period, _ := u.period()
