@@ -41,7 +41,7 @@ func BenchmarkCount(b *testing.B) {
 			b.SetBytes(int64(len(log)))
 			b.ReportAllocs()
 			for b.Loop() {
-				w.block(block{text: log})
+				w.block(log, Line{})
 			}
 		})
 	}

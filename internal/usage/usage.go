@@ -70,6 +70,7 @@ type Endpoint struct {
 	keys      []*sentKey      // all keys
 	fixed     map[string]bool // parameters that are part of the URL
 	uncounted bool            // by a usage file
+	buffer    []byte          // for the text of a ctx parameter
 }
 
 // Key counts requests by what they had for a context key.
