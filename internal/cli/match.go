@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -106,13 +105,14 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	}
 	m, ok := match.NewIndex(versions...).Match(feed)
 	json := f.format.value == "json"
-	if owner := slices.IndexFunc(services, func(s *source.Service) bool { return s.Name == m.Source }); ok {
-		if errors, _ := source.Errors(services[owner]); len(errors) > 0 {
-			return fmt.Errorf("the endpoint that answers, %s, is in %s, which has %s",
-				m.Endpoint, m.Source, spell.Count(len(errors), "error"))
-		}
-	}
+	isBroken := func(s *source.Service) bool { return !isSound(s) }
+	isOwner := func(s *source.Service) bool { return s.Name == m.Source }
 	switch {
+	case ok && isBroken(services[slices.IndexFunc(services, isOwner)]):
+		return fmt.Errorf("the endpoint that answers, %s, is in %s, which has errors", m.Endpoint, m.Source)
+	case !ok && slices.ContainsFunc(services, isBroken):
+		return fmt.Errorf("no endpoint answers for %q, but %s has errors: it may have one",
+			feed, services[slices.IndexFunc(services, isBroken)].Name)
 	case !ok:
 		if json {
 			printJSON(c.Stdout, nil)
@@ -147,7 +147,7 @@ func (c *CLI) sayHosts(services []*source.Service, name string, isNamed bool) {
 	for _, s := range services {
 		hosts := s.File.Hosts
 		switch {
-		case s.File.Served() || hosts.Has(name):
+		case s.File.Served() || hosts.Has(name) || len(s.Versions) == 0:
 		case len(hosts) == 0 && isNamed:
 			printf(c.Stderr, "%s: {{host}} is taken to be %s, because the definition declares no hosts\n", s.Name, name)
 		case len(hosts) == 0:
@@ -207,14 +207,15 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 	if err != nil {
 		return nil, nil, err
 	}
-	services, unread := c.readable(servicesOf(s, workspace.Judged))
-	if len(services) == 0 {
-		return nil, nil, errors.New(strings.Join(unread, "; "))
+	services = servicesOf(s, workspace.Judged)
+	if !slices.ContainsFunc(services, isSound) {
+		c.reportErrors(services...)
+		errors, _ := source.Errors(services[0])
+		return nil, nil, fmt.Errorf("%s cannot be read: %s", services[0].Name, spell.Count(len(errors), "error"))
 	}
-	besides, othersUnread := c.readable(servicesOf(s, workspace.Beside))
-	for _, reason := range append(unread, othersUnread...) {
-		printf(c.Stderr, "%s; without it, the answer may be wrong\n", reason)
-	}
+	besides = servicesOf(s, workspace.Beside)
+	c.reportBroken(services)
+	c.reportBroken(besides)
 	if err := c.loadServices("feature", services, f.features); err != nil {
 		return nil, nil, err
 	}

@@ -101,21 +101,24 @@ func judgedDocuments(s *workspace.Snapshot) []source.Document {
 	return documents
 }
 
-// readable returns the services that can be read, if only in part, and why the others cannot. It prints what is wrong
-// in any of them.
-func (c *CLI) readable(services []*source.Service) (readable []*source.Service, reasons []string) {
+// isSound reports whether a service has no errors.
+func isSound(s *source.Service) bool {
+	errors, _ := source.Errors(s)
+	return len(errors) == 0
+}
+
+// reportBroken says what is wrong in services, some of which may have errors, and how they take part.
+func (c *CLI) reportBroken(services []*source.Service) {
 	for _, s := range services {
 		n := len(c.reportErrors(s))
-		if n > 0 && (s.File.Unreadable() || len(s.File.Versions()) == 0) {
-			reasons = append(reasons, fmt.Sprintf("%s cannot be read: %s", s.Name, spell.Count(n, "error")))
-			continue
-		}
-		if n > 0 {
+		switch {
+		case n == 0:
+		case len(s.File.Versions()) == 0:
+			printf(c.Stderr, "%s cannot be read: %s; without it, the answer may be wrong\n", s.Name, spell.Count(n, "error"))
+		default:
 			printf(c.Stderr, "%s has %s: it takes part as it reads\n", s.Name, spell.Count(n, "error"))
 		}
-		readable = append(readable, s)
 	}
-	return readable, reasons
 }
 
 // loadServices fills in the versions of services with the features that a flag enables; nil means those that each
