@@ -57,7 +57,7 @@ that you can check feeds before you deploy them. An ADDRESS with an explicit por
   signpost check https://feeds.example.com/v1/endpoints-manifest --values values.yaml --format junit > check.xml
   signpost check https://feeds.example.com/v1/endpoints-manifest --send-to http://localhost:3000
   signpost check http://localhost:8080/v1/endpoints-manifest --probe=false`,
-		Args: exactly(1),
+		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.check(cmd, args[0], f) },
 	}
 	f.format.addTo(cmd, "format", "output format")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -17,7 +16,6 @@ import (
 
 	"signpost/internal/daemon"
 	"signpost/internal/source"
-	"signpost/internal/spell"
 	"signpost/internal/workspace"
 )
 
@@ -169,7 +167,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
 		Short: "Show the help of a command",
-		Args:  atMost(1),
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err == nil && cmd == root {
@@ -195,28 +193,12 @@ func knownCommand(root *cobra.Command, args []string) error {
 // otherCommands are our names for commands of other programs that people try.
 var otherCommands = map[string]string{"validate": "lint", "verify": "lint", "start": "serve", "run": "serve"}
 
-// exactly makes another number of arguments an error.
-func exactly(n int) cobra.PositionalArgs { return argumentCount(n, n, "") }
-
-// atLeast makes fewer arguments an error.
-func atLeast(n int) cobra.PositionalArgs { return argumentCount(n, math.MaxInt, "at least ") }
-
-// atMost makes more arguments an error.
-func atMost(n int) cobra.PositionalArgs { return argumentCount(0, n, "at most ") }
-
-func argumentCount(least, most int, bound string) cobra.PositionalArgs {
+// usageArgs makes the error for a wrong number of arguments say what the command accepts.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) >= least && len(args) <= most {
-			return nil
+		if err := check(cmd, args); err != nil {
+			return fmt.Errorf("%w: %s", err, cmd.UseLine())
 		}
-		limit := most
-		if len(args) < least {
-			limit = least
-		}
-		takes := fmt.Sprintf("%s%s, not %d", bound, spell.Count(limit, "argument"), len(args))
-		if limit == 0 {
-			takes = "no arguments"
-		}
-		return fmt.Errorf("%s takes %s: %s", cmd.Name(), takes, cmd.UseLine())
+		return nil
 	}
 }

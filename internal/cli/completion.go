@@ -26,7 +26,7 @@ the package bash-completion, and zsh compinit in ~/.zshrc.`,
   signpost completion zsh > "${fpath[1]}/_signpost"
   signpost completion fish > ~/.config/fish/completions/signpost.fish
   signpost completion powershell | Out-String | Invoke-Expression`,
-		Args:      exactly(1),
+		Args:      usageArgs(cobra.ExactArgs(1)),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			generate := shells[args[0]]

@@ -69,7 +69,7 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
   signpost diff https://feeds.example.com/v1/endpoints-manifest feeds.yaml --format markdown
   signpost diff feeds.yaml feeds.yaml --new-feature authentication --ignore name-changed
   signpost diff --export endpoints.json feeds.yaml`,
-		Args: exactly(2),
+		Args: usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.diff(cmd.Context(), args, f)
 		},

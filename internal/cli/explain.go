@@ -21,7 +21,7 @@ func (c *CLI) explainCommand() *cobra.Command {
 		Long: `Explain describes a rule of lint or diff. For lint rules, it also prints an example that fails and one that passes.
 Without an argument, it lists all rules.`,
 		Example: "  signpost explain overlap-drops-context",
-		Args:    atMost(1),
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return namesOf(allRules()), cobra.ShellCompDirectiveNoFileComp
 		},

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"signpost/definition"
-	"signpost/internal/source"
 	"signpost/internal/spell"
 )
 
@@ -74,32 +73,13 @@ func addFeatureFlag(cmd *cobra.Command, features *[]string) {
 
 func addNamedFeatureFlag(cmd *cobra.Command, features *[]string, name, usage string) {
 	cmd.Flags().StringSliceVar(features, name, nil, usage)
-	complete(cmd, name, fromDefinitions((*definition.File).Features))
+	complete(cmd, name, cobra.NoFileCompletions)
 }
 
 // addRegisteredFlag adds --registered, for commands that determine which endpoint answers for a feed.
 func addRegisteredFlag(cmd *cobra.Command, sources *[]string) {
 	cmd.Flags().StringSliceVar(sources, "registered", nil,
 		"another source registered in the same studio, to detect overlap with it (repeatable)")
-}
-
-// fromDefinitions completes a flag with names from the definitions on this machine that the arguments name. What cannot
-// be read is skipped: this is only completion.
-func fromDefinitions(names func(*definition.File) []string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		var all []string
-		for _, arg := range args {
-			if source.IsAddress(arg) || source.IsRegistry(arg) || arg == source.Stdin {
-				continue
-			}
-			documents, _ := new(source.Reader).Read(cmd.Context(), arg)
-			for _, d := range documents {
-				all = append(all, names(d.Parse())...)
-			}
-		}
-		slices.Sort(all)
-		return slices.Compact(all), cobra.ShellCompDirectiveNoFileComp
-	}
 }
 
 func complete(cmd *cobra.Command, flag string, f cobra.CompletionFunc) {

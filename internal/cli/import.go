@@ -62,7 +62,7 @@ Anything that could not be imported is reported on standard error and as a comme
   signpost import api.yaml --security-key bearerAuth=plugin-login-flow.access_token
   signpost import partner.json --third-party --api-version v2
   curl -fsSL https://example.com/openapi.json | signpost import -`,
-		Args: atLeast(1),
+		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return im.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()

@@ -27,7 +27,7 @@ func (c *CLI) initCommand() *cobra.Command {
 		Long: `Init writes a commented definition to FILE, by default ` + defaultDefinition + `. It never overwrites a file. Pass - to write
 to standard output.`,
 		Example: `  signpost init feeds.yaml`,
-		Args:    atMost(1),
+		Args:    usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			path := defaultDefinition
 			if len(args) > 0 {

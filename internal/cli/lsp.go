@@ -15,7 +15,7 @@ func (c *CLI) lspCommand() *cobra.Command {
 		Short: "Run the language server for editors, on standard input and output",
 		Long: `Lsp speaks the Language Server Protocol on standard input and output. Your editor starts it: see docs/editors.md
 for the settings of VS Code, Neovim, Helix and Zed.`,
-		Args: exactly(0),
+		Args: usageArgs(cobra.ExactArgs(0)),
 		RunE: func(*cobra.Command, []string) error {
 			err := lsp.Serve(c.Stdin, c.raw, lsp.Options{
 				Version: buildVersion(),

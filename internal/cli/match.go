@@ -36,7 +36,7 @@ one, they count as registered, too.`,
 		Example: `  signpost match feeds.yaml https://feeds.example.com/v1/feeds/media/7
   signpost match services/ https://feeds.example.com/v1/feeds/media/7
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
-		Args: atLeast(1),
+		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hostGiven = cmd.Flags().Changed("host")
 			last := len(args) - 1

@@ -23,7 +23,7 @@ another artifact. Push lints the definitions first: if there are errors or, with
 Push reads credentials from the Docker configuration and its credential helpers, where docker login stores them.`,
 		Example: `  signpost push services/ oci://oci.example.com/feeds:prod
   signpost push oci://oci.example.com/feeds@sha256:… oci://oci.example.com/feeds:prod`,
-		Args: atLeast(1),
+		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target := args[len(args)-1]
 			if !source.IsRegistry(target) {

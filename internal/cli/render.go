@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,7 +45,7 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
   signpost render feeds.yaml --api-version v2 --feature authentication --compact
   signpost render feeds.yaml --keep-host --compact > manifest.v1.json
   signpost render services/ --all public --host feeds.example.com --host feeds.example.org`,
-		Args: atLeast(1),
+		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var hosts []string
 			if cmd.Flags().Changed("host") {
@@ -71,7 +70,6 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
 		"hostname for {{host}} (repeatable with --all; default: hosts of the definition, or localhost)")
 	cmd.Flags().BoolVar(&f.keepHost, "keep-host", false, "leave {{host}} in the URLs")
 	cmd.Flags().StringVar(&f.version, "api-version", "", "API version (default: the first in the file)")
-	complete(cmd, "api-version", fromDefinitions((*definition.File).Versions))
 	addFeatureFlag(cmd, &f.features)
 	cmd.Flags().BoolVar(&f.compact, "compact", false, "print on one line, byte for byte as the server sends it")
 	cmd.Flags().StringVar(&f.all, "all", "", "write all manifests to this directory, compact")
@@ -82,20 +80,17 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
 	return cmd
 }
 
-// parseHosts returns the normalized hosts, without duplicates.
-func parseHosts(names []string) ([]string, error) {
+// parseHosts returns the normalized hosts.
+func parseHosts(names []string) (hosts []string, err error) {
 	if len(names) == 0 {
 		names = []string{""} // an empty --host is invalid, and reported below
 	}
-	var hosts []string
 	for _, name := range names {
 		host, err := host.ParseName(name)
 		if err != nil {
 			return nil, usageErrorf("--host: %w", err)
 		}
-		if !slices.Contains(hosts, host) {
-			hosts = append(hosts, host)
-		}
+		hosts = append(hosts, host)
 	}
 	return hosts, nil
 }

@@ -15,7 +15,7 @@ complete fields and flag mistakes. Refer to it in a comment on the first line:
 
   # yaml-language-server: $schema=signpost.schema.json`,
 		Example: `  signpost schema > signpost.schema.json`,
-		Args:    exactly(0),
+		Args:    usageArgs(cobra.ExactArgs(0)),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := c.Stdout.Write(definition.Schema())
 			return err

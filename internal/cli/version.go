@@ -14,7 +14,7 @@ func (c *CLI) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of Signpost",
-		Args:  exactly(0),
+		Args:  usageArgs(cobra.ExactArgs(0)),
 		RunE: func(*cobra.Command, []string) error {
 			printf(c.Stdout, "%s", safe(versionLine()))
 			return nil
