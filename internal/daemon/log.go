@@ -79,13 +79,20 @@ func (p *publisher) logResult(out Loaded) {
 			p.Log.Info("source read", "source", remote.Name(), "version", version)
 		}
 	}
+	served := p.handler.Routes()
 	for _, s := range out.withdrawn {
 		if s.current == nil {
 			continue
 		}
 		var gone []string
 		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
-			gone = append(gone, routes.Path(s.current.BasePath, version))
+			if path := routes.Path(s.current.BasePath, version); !slices.Contains(served, path) {
+				gone = append(gone, path)
+			}
+		}
+		if len(gone) == 0 { // a file has another name now
+			p.Log.Info("definition removed: another one is served in its place", "definition", s.Name, "base_path", s.current.BasePath)
+			continue
 		}
 		p.Log.Warn("definition removed: its manifests are no longer served", "definition", s.Name,
 			"base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))

@@ -87,7 +87,7 @@ func newMetrics(version string) *metrics {
 		reloads:  byValue("signpost_reloads_total", "Reloads of changed definitions, by result: success or failure.", "result", "success", "failure"),
 		loadedAt: gauges("signpost_last_reload_success_timestamp_seconds", "Time of the last successful reload of definitions.").WithLabelValues(),
 		loadedOK: gauges("signpost_last_reload_successful", "Whether all definitions could be read and had no errors at the last check.").WithLabelValues(),
-		findings: gauges("signpost_definition_findings", "Findings in the definitions as they were last read, by severity.", "severity"),
+		findings: gauges("signpost_definition_findings", "Errors of rejected definitions and warnings about what is published, by severity.", "severity"),
 		revision: gauges("signpost_manifest_info", "1 for each published manifest, with its revision.", "base_path", "version", "revision"),
 		expiry:   gauges("signpost_certificate_expiry_timestamp_seconds", "Expiry time of the certificate in use, by its first name.", "name"),
 		failed: counters("signpost_certificate_failures_total",

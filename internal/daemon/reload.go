@@ -144,28 +144,37 @@ func (p *publisher) publish(s *workspace.Snapshot) {
 	p.unjudged <- files
 }
 
-// accept accepts good definitions. Of several that want a base path, the one that is
-// served there keeps it, even if its definition has become bad since; otherwise it goes to the first. The others get a
-// finding, and are tried again at every change.
+// accept accepts good definitions. Of several that want a base path, the one that is served there keeps it unless it gets
+// another one, even if its definition has become bad since; otherwise it goes to the first. The others get a finding, and
+// are tried again at every change.
 func accept(all []*followed) {
-	owners := make(map[string]*followed)
-	for _, s := range all {
-		if s.current != nil {
-			owners[s.current.BasePath] = s
-		}
-	}
-	for moved := true; moved; { // one that moves away makes room for another
-		moved = false
+	var owners map[string]*followed
+	refused := make(map[*followed]bool)
+	for settled := false; !settled; { // all move at once, so that two can swap; one that is refused may be in the way of another
+		settled = true
+		owners = make(map[string]*followed)
 		for _, s := range all {
-			if s.next == nil || owners[s.next.BasePath] != nil && owners[s.next.BasePath] != s {
+			isStaying := s.next == nil || refused[s] || s.current != nil && s.next.BasePath == s.current.BasePath
+			if s.current != nil && isStaying {
+				owners[s.current.BasePath] = s
+			}
+		}
+		for _, s := range all {
+			if s.next == nil || refused[s] {
 				continue
 			}
-			if s.current != nil {
-				delete(owners, s.current.BasePath)
+			owner := owners[s.next.BasePath]
+			if owner == nil {
+				owners[s.next.BasePath] = s
+			} else if owner != s {
+				refused[s], settled = true, false
 			}
+		}
+	}
+	for _, s := range all {
+		if s.next != nil && !refused[s] {
 			s.current, s.published, s.next, s.findings = s.next, s.File, nil, nil
-			owners[s.current.BasePath] = s
-			s.changed, moved = true, true
+			s.changed = true
 		}
 	}
 	for _, s := range all {

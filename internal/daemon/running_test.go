@@ -115,8 +115,15 @@ func TestReloadOnDemand(t *testing.T) {
 		{put("e", "{"), "changed=1 removed=0 rejected=2", "/d d, /e e", rejected("e")},
 		{put("e", oneEndpoint("/f", "e on f")), "changed=2 removed=0 rejected=0", "/e d on e, /f e on f", ""},
 
+		// Two swap, whether both are read at the same time or not. A file gets another name.
+		{func() { put("d", oneEndpoint("/f", "d on f"))(); put("e", oneEndpoint("/e", "e on e"))() },
+			"removed=0 rejected=0", "/f d on f, /e e on e", ""},
+		{func() { os.Rename(file("d"), file("g")) }, "definitions=2 changed=1 removed=1 rejected=0", "/e e on e, /f d on f",
+			`level=INFO msg="definition removed: another one is served in its place" definition=` + file("d") + " base_path=/f"},
+		{func() { os.Rename(file("g"), file("d")) }, "definitions=2 changed=1 removed=1 rejected=0", "/f d on f, /e e on e", ""},
+
 		// What passes lint but cannot be published is rejected like any bad definition.
-		{func() { d.BasePath = "not a path"; put("d", oneEndpoint("/e", "again"))() }, "changed=1 removed=0 rejected=1", "/e d on e, /f e on f",
+		{func() { d.BasePath = "not a path"; put("d", oneEndpoint("/e", "again"))() }, "changed=1 removed=0 rejected=1", "/f d on f, /e e on e",
 			"it cannot be published"},
 	} {
 		log.Reset()
