@@ -25,17 +25,22 @@ func feedName(i int) string {
 // logDefinition returns the definition of the service: a list and its items by number.
 func logDefinition() []byte {
 	var out bytes.Buffer
-	out.WriteString("enable: [geo-restriction]\nmodifiers:\n  limit: {kind: number, id: limit, name: Page size, key: limit, label: Items per page}\n" +
-		"versions:\n  v1:\n    endpoints:\n")
+	out.WriteString(`enable: [geo-restriction]
+modifiers:
+  limit: {kind: number, id: limit, name: Page size, key: limit, label: Items per page}
+  sort: {kind: select, id: sort, name: Sort order, key: sort, label: Sort by,
+    options: [{value: newest, label: Newest}, {value: title, label: Title}]}
+versions:
+  v1:
+    endpoints:
+`)
 	for i := range logEndpoints {
 		name := feedName(i)
 		fmt.Fprintf(&out, `      https://{{host}}/v1/%s:
         name: List %s
         method: get
         mime_type: application/json
-        modifiers:
-          - limit
-          - {kind: select, id: sort, name: Sort order, key: sort, label: Sort by, options: [{value: newest, label: Newest}, {value: title, label: Title}]}
+        modifiers: [limit, sort]
       https://{{host}}/v1/%s/{{id}}: {name: Item of %s, method: get, mime_type: application/json}
 `, name, name, name, name)
 	}
@@ -45,7 +50,8 @@ func logDefinition() []byte {
 // logLine returns a line of a log for a request.
 type logLine func(random *rand.Rand, at time.Time, uri string, status int) string
 
-const browser = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36"
+const browser = "Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36 (KHTML, like Gecko) " +
+	"Chrome/130.0.0.0 Mobile Safari/537.36"
 
 func clientAddress(random *rand.Rand) string {
 	return fmt.Sprintf("203.0.%d.%d", random.IntN(256), random.IntN(256))
@@ -57,12 +63,15 @@ func combinedLine(random *rand.Rand, at time.Time, uri string, status int) strin
 }
 
 func caddyLine(random *rand.Rand, at time.Time, uri string, status int) string {
-	return fmt.Sprintf(`{"level":"info","ts":%d.%03d,"logger":"http.log.access.log0","msg":"handled request","request":{"remote_ip":"%s",`+
-		`"remote_port":"%d","proto":"HTTP/2.0","method":"GET","host":"feeds.example.com","uri":%q,"headers":{"User-Agent":[%q],`+
-		`"Accept":["*/*"],"Accept-Encoding":["gzip, deflate, br"]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,`+
-		`"proto":"h2","server_name":"feeds.example.com"}},"user_id":"","duration":0.%04d,"size":%d,"status":%d,`+
+	request := fmt.Sprintf(`{"remote_ip":"%s","remote_port":"%d","proto":"HTTP/2.0","method":"GET",`+
+		`"host":"feeds.example.com","uri":%q,"headers":{"User-Agent":[%q],"Accept":["*/*"],`+
+		`"Accept-Encoding":["gzip, deflate, br"]},"tls":{"resumed":false,"version":772,"cipher_suite":4865,`+
+		`"proto":"h2","server_name":"feeds.example.com"}}`,
+		clientAddress(random), random.IntN(60_000), uri, browser)
+	return fmt.Sprintf(`{"level":"info","ts":%d.%03d,"logger":"http.log.access.log0","msg":"handled request",`+
+		`"request":%s,"user_id":"","duration":0.%04d,"size":%d,"status":%d,`+
 		`"resp_headers":{"Server":["Caddy"],"Content-Type":["application/json"]}}`+"\n",
-		at.Unix(), random.IntN(1000), clientAddress(random), random.IntN(60_000), uri, browser, random.IntN(9999), random.IntN(99_999), status)
+		at.Unix(), random.IntN(1000), request, random.IntN(9999), random.IntN(99_999), status)
 }
 
 // writeLog writes a log of a size: half of the requests are for a list with parameters, the rest for an item with a
@@ -130,7 +139,8 @@ func readLog(args ...string) (best logRun, err error) {
 
 // runUsage measures how fast logs are read.
 func (b *bench) runUsage() ([]section, error) {
-	definition, log, part := filepath.Join(b.dir, "feeds.yaml"), filepath.Join(b.dir, "access.log"), filepath.Join(b.dir, "part.log")
+	definition, report := filepath.Join(b.dir, "feeds.yaml"), filepath.Join(b.dir, "report.json")
+	log, part := filepath.Join(b.dir, "access.log"), filepath.Join(b.dir, "part.log")
 	if err := os.WriteFile(definition, logDefinition(), 0o644); err != nil {
 		return nil, err
 	}
@@ -151,6 +161,7 @@ func (b *bench) runUsage() ([]section, error) {
 			return nil, err
 		}
 		usage := []string{b.signpost, "usage", definition, "--format", "json", "--log", log}
+		goaccess := []string{"goaccess", part, "--log-format=" + format.goaccess, "--no-progress", "-o", report}
 		for _, contender := range []struct {
 			name string
 			size int64
@@ -158,7 +169,7 @@ func (b *bench) runUsage() ([]section, error) {
 		}{
 			{"**Signpost**", size, usage},
 			{"**Signpost**, one core", size, append([]string{"taskset", "-c", "0"}, usage...)},
-			{"goaccess", size / slowPart, []string{"goaccess", part, "--log-format=" + format.goaccess, "--no-progress", "-o", filepath.Join(b.dir, "report.json")}},
+			{"goaccess", size / slowPart, goaccess},
 			{"wc -l", size, []string{"wc", "-l", log}},
 		} {
 			if _, err := exec.LookPath(contender.args[0]); err != nil {
@@ -171,11 +182,14 @@ func (b *bench) runUsage() ([]section, error) {
 				return nil, err
 			}
 			mb := float64(contender.size) / 1e6
-			rows = append(rows, []string{format.name + ", " + contender.name, seconds(run.took.Seconds()), thousands(mb / run.took.Seconds()),
-				thousands(mb / max(run.processor.Seconds(), 0.01)), megabytes(run.memory)})
+			rows = append(rows, []string{
+				format.name + ", " + contender.name, seconds(run.took.Seconds()), thousands(mb / run.took.Seconds()),
+				thousands(mb / max(run.processor.Seconds(), 0.01)), megabytes(run.memory),
+			})
 		}
 	}
-	text := fmt.Sprintf("One log of %s MB for a service with %d endpoints, and one of a tenth of the size for goaccess. "+
-		"The fastest of up to three runs each; %s:\n\n%s", thousands(float64(size>>20)), 2*logEndpoints, machine(), markdown(rows))
+	text := fmt.Sprintf("One log of %s MB for a service with %d endpoints, and one of a tenth of the size for "+
+		"goaccess. The fastest of up to three runs each; %s:\n\n%s",
+		thousands(float64(size>>20)), 2*logEndpoints, machine(), markdown(rows))
 	return []section{{"usage", text}}, nil
 }

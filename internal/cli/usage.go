@@ -238,8 +238,8 @@ func (p *progress) clear() {
 	}
 }
 
-// reportUnread says what could not be read, with the first line for each reason, whether no request was for an endpoint,
-// and whether a usage file did not count everything.
+// reportUnread says what could not be read, with the first line for each reason, and why there may be fewer counts than
+// expected.
 func (c *CLI) reportUnread(counts *usage.Usage) {
 	for _, reason := range slices.Sorted(maps.Keys(counts.Unread)) {
 		printf(c.Stderr, "%s not read: %s\n", spell.Thousands(counts.Unread[reason]), reason)

@@ -70,7 +70,8 @@ func NewCounter(services []signpost.Service, others []signpost.Version, changes 
 		c.numbers[e.id()] = number
 	}
 	for range runtime.GOMAXPROCS(0) {
-		c.workers = append(c.workers, &worker{Counter: c, Usage: c.none(), files: c.none(), cache: make(map[string]int)})
+		w := &worker{Counter: c, Usage: c.none(), files: c.none(), cache: make(map[string]int)}
+		c.workers = append(c.workers, w)
 	}
 	return c
 }

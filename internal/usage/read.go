@@ -204,7 +204,7 @@ func (s *splitter) size(data []byte, atEOF bool) int {
 	return 0
 }
 
-// documentStarts are what HAR and usage files have after the brace. JSON lines may have a field log as well, with a text.
+// documentStarts are what HAR and usage files have after the brace. JSON lines may have a field log with a text.
 var documentStarts = [][]byte{
 	[]byte(`"log":{`), []byte(`"log": {`), []byte(`"signpost_usage"`), []byte(`"endpoints"`),
 }

@@ -23,11 +23,11 @@ import (
 type Usage struct {
 	Format    int             `json:"signpost_usage"` // FileFormat
 	Requests  uint            `json:"requests"`
-	From      string          `json:"from,omitempty"` // the first and the last day, such as 2026-11-18, if logs have times
-	To        string          `json:"to,omitempty"`
-	Unread    map[string]uint `json:"unread"`    // lines that could not be read, by reason
-	Endpoints []Endpoint      `json:"endpoints"` // all that are registered, in their order
-	Unmatched Names           `json:"unmatched"` // feeds that no endpoint answers for, by path
+	From      string          `json:"from,omitempty"` // the first day, such as 2026-11-18, if logs have times
+	To        string          `json:"to,omitempty"`   // the last one
+	Unread    map[string]uint `json:"unread"`         // lines that could not be read, by reason
+	Endpoints []Endpoint      `json:"endpoints"`      // all that are registered, in their order
+	Unmatched Names           `json:"unmatched"`      // feeds that no endpoint answers for, by path
 
 	// First has the first line that could not be read for each reason, unless the reason is from a usage file.
 	First map[string]Line `json:"-"`
