@@ -261,9 +261,9 @@ func (u *Usage) on(time []byte) {
 	u.To = max(u.To, day)
 }
 
-// maxCached is how many shapes of feeds a worker remembers the endpoint of, and maxShape how long they may be: 8 MB at
+// maxCached is how many shapes of feeds a worker remembers the endpoint of, and maxShape how long they may be: 2 MB at
 // most.
-const maxCached, maxShape = 1 << 15, 256
+const maxCached, maxShape = 1 << 13, 256
 
 // locate returns the number of the endpoint that answers for a request. It remembers it for all feeds that differ only
 // in segments that no endpoint's segment begins like, which placeholders alone can match: counting would take twice as
