@@ -30,8 +30,8 @@ type Counter struct {
 	logs     int
 
 	words  map[string]bool // segments of endpoints' paths
-	begins [256]bool       // what they begin with
-	exact  bool            // parts of segments, or a query, decide about the endpoint
+	begins [256]bool       // bytes that they begin with
+	exact  bool            // some have a query: it helps to choose the endpoint
 }
 
 // standIn is where requests go if the log does not tell their host.
@@ -86,7 +86,9 @@ func (c *Counter) learn(u signpost.URL) {
 		}
 		_, after, isPlaceholder := strings.Cut(word, "}}")
 		if isPlaceholder && strings.HasPrefix(word, "{{") && after != "" {
-			c.exact = true
+			for i := range c.begins {
+				c.begins[i] = true // {{id}}.json begins like anything
+			}
 		}
 	}
 }
