@@ -34,6 +34,7 @@ var outside = map[string]string{
 	"internal/workspace":    "golang.org/x/sync/",
 	"internal/tree":         "go.yaml.in/yaml/v4",
 	"server":                "github.com/maypok86/otter/v2 golang.org/x/sync/",
+	"studio":                "github.com/rogpeppe/go-internal/diff",
 }
 
 // goList returns what each package of go list imports.

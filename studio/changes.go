@@ -63,8 +63,8 @@ func (s *Studio) changes(c call, in comparison) (any, error) {
 
 // compared is the result of changes: what has changed, and the endpoints as they were, by their URLs of today.
 type compared struct {
-	Changes []change   `json:"changes"`
-	Before  []*version `json:"before"`
+	Changes []change              `json:"changes"`
+	Before  map[string][]endpoint `json:"before"` // by version
 }
 
 // change is a change with what the page needs to show it at its control.
@@ -78,7 +78,7 @@ type change struct {
 func (s *Studio) since(src *source, base *text) (any, error) {
 	changes, err := src.compare(base)
 	if err != nil || base == nil {
-		return compared{[]change{}, []*version{}}, err
+		return compared{Changes: []change{}}, err
 	}
 	if s.opts.Usage != nil {
 		for i := range changes {
@@ -96,7 +96,7 @@ func (s *Studio) since(src *source, base *text) (any, error) {
 // newCompared leaves out the endpoints that are as they were.
 func newCompared(changes []diff.Change, before []*version) compared {
 	changed := make(map[string]bool)
-	out := compared{[]change{}, []*version{}}
+	out := compared{[]change{}, make(map[string][]endpoint)}
 	for _, c := range changes {
 		changed[c.Endpoint] = true
 		shown := change{Change: c, Subject: c.Subject}
@@ -106,8 +106,7 @@ func newCompared(changes []diff.Change, before []*version) compared {
 		out.Changes = append(out.Changes, shown)
 	}
 	for _, v := range before {
-		kept := slices.DeleteFunc(slices.Clone(v.Endpoints), func(e endpoint) bool { return !changed[e.URL] })
-		out.Before = append(out.Before, &version{Name: v.Name, Endpoints: kept})
+		out.Before[v.Name] = slices.DeleteFunc(v.Endpoints, func(e endpoint) bool { return !changed[e.URL] })
 	}
 	return out
 }

@@ -28,9 +28,9 @@ type view struct {
 	rev        int
 	deployment string // as the page names it
 	host       string
-	sources    []*source    // files first
-	overlap    *overlap     // of all sources
-	encoded    *encodedView // made when it is sent first
+	sources    []*source // files first
+	overlap    *overlap  // of all sources
+	lists      lists     // made when it is sent first
 }
 
 // view returns the view for the deployment that a request names.

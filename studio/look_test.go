@@ -193,7 +193,7 @@ func TestPageOnAPhone(t *testing.T) {
 
 	// One Escape closes the palette, whatever is in it.
 	p.search("lang")
-	p.waitText("#palette-list", "Language") // by which it was found
+	p.wait(`document.querySelector("#palette-list li")`)
 	p.press(kb.Escape)
 	p.wait(`!document.querySelector("dialog")`)
 }

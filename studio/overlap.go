@@ -15,18 +15,19 @@ type place struct {
 	Key     string `json:"key"`
 	Name    string `json:"name"`
 	URL     string `json:"url"`
-
-	endpoint signpost.Endpoint
 }
+
+// id names an endpoint as package match does. A source may have the same URL in several versions.
+func (p place) id() [2]string { return [2]string{p.Source, p.URL} }
 
 // overlap is an index of everything registered together.
 type overlap struct {
 	index  *match.Index
-	places map[string][]place // by URL, in source order
+	places map[[2]string]place // by id, the first version of each
 	nested []nesting
 }
 
-// nesting lists the other endpoints that would answer for the feeds of an endpoint if it did not exist.
+// nesting lists the other endpoints that match the URL of an endpoint: but for this one, they would answer for its feeds.
 type nesting struct {
 	place
 	Under []loser `json:"under"` // longest first
@@ -41,52 +42,33 @@ type loser struct {
 }
 
 func newOverlap(sources []*source) *overlap {
-	x := &overlap{places: make(map[string][]place), nested: []nesting{}}
+	x := &overlap{places: make(map[[2]string]place), nested: []nesting{}}
 	var all []place
-	var indexed signpost.Version // with each URL once
+	var versions []signpost.Version
 	for _, src := range sources {
 		for _, v := range src.Versions {
-			for i, e := range v.manifest.Endpoints {
-				at := place{src.ID, v.Name, v.Endpoints[i].Key, e.Name, e.URL, e}
+			versions = append(versions, signpost.Version{Name: v.Name, Source: src.ID, Manifest: v.manifest})
+			for _, e := range v.Endpoints {
+				at := place{src.ID, v.Name, e.Key, e.Name, e.URL}
 				all = append(all, at)
-				if len(x.places[e.URL]) == 0 {
-					indexed.Manifest.Endpoints = append(indexed.Manifest.Endpoints, e)
+				if _, known := x.places[at.id()]; !known {
+					x.places[at.id()] = at
 				}
-				x.places[e.URL] = append(x.places[e.URL], at)
 			}
 		}
 	}
-	x.index = match.NewIndex(indexed)
+	x.index = match.NewIndex(versions...)
 	for _, at := range all {
-		m, ok := x.index.Match(at.URL) // the URL, placeholders included, is a feed like any other
-		if !ok {
-			continue
+		m := x.match(at.URL) // the URL, placeholders included, is a feed like any other
+		under := slices.DeleteFunc(m.Losers, func(other loser) bool { return other.id() == at.id() })
+		if m.Found && m.Winner.id() != at.id() { // which covers as much, and is declared earlier
+			under = slices.Insert(under, 0, loser{place: m.Winner, LostKeys: []string{}, Reason: match.ByOrder})
 		}
-		if under := x.losers(m, at); len(under) > 0 {
+		if len(under) > 0 {
 			x.nested = append(x.nested, nesting{at, under})
 		}
 	}
 	return x
-}
-
-// losers returns the endpoints that match a feed and do not answer for it because winner does.
-func (x *overlap) losers(m match.Match, winner place) []loser {
-	losers := []loser{}
-	first := match.Shadowed{Endpoint: m.Endpoint, By: match.ByOrder} // if it is not the winner, it covers as much
-	for _, shadowed := range append([]match.Shadowed{first}, m.Shadowed...) {
-		if shadowed.Endpoint == winner.URL {
-			continue
-		}
-		other := x.places[shadowed.Endpoint][0]
-		l := loser{place: other, LostKeys: []string{}, Reason: shadowed.By, Inside: shadowed.InsideSegment}
-		for _, item := range other.endpoint.ContextObj { // shadowed has the keys lost to the first of equals
-			if !slices.ContainsFunc(winner.endpoint.ContextObj, func(c signpost.ContextItem) bool { return c.Key == item.Key }) {
-				l.LostKeys = append(l.LostKeys, item.Key)
-			}
-		}
-		losers = append(losers, l)
-	}
-	return losers
 }
 
 // matched is the endpoint that answers for a feed.
@@ -100,31 +82,28 @@ type matched struct {
 	Losers  []loser                `json:"losers"`
 }
 
-// match finds the endpoint of a feed. If several sources declare the same URL, the preferred source wins.
-func (x *overlap) match(feed, preferred string) matched {
+// match finds the endpoint of a feed.
+func (x *overlap) match(feed string) matched {
 	m, ok := x.index.Match(feed)
-	if !ok {
-		return matched{Feed: feed, Context: []signpost.ContextItem{}, Losers: []loser{}}
+	found := matched{Feed: feed, Found: ok, Context: m.ContextObj, Inside: m.InsideSegment, Losers: []loser{}}
+	found.Winner = x.places[[2]string{m.Source, m.Endpoint}]
+	for _, other := range m.Shadowed {
+		at := x.places[[2]string{other.Source, other.Endpoint}]
+		found.Losers = append(found.Losers, loser{at, other.LostKeys, other.By, other.InsideSegment})
 	}
-	all := x.places[m.Endpoint]
-	winner := all[max(0, slices.IndexFunc(all, func(p place) bool { return p.Source == preferred }))]
-	return matched{
-		Feed: feed, Found: true, Winner: winner, Context: append([]signpost.ContextItem{}, winner.endpoint.ContextObj...),
-		Inside: m.InsideSegment, Losers: x.losers(m, winner),
-	}
+	return found
 }
 
 // matching is the body of match.
 type matching struct {
-	Source string   `json:"source"` // preferred where several declare the same URL
-	Feeds  []string `json:"feeds"`
+	Feeds []string `json:"feeds"`
 }
 
 // match finds the endpoints that answer for the given feeds, among everything registered.
 func (s *Studio) match(c call, in matching) (any, error) {
 	out := []matched{}
 	for _, feed := range in.Feeds {
-		found := c.view.overlap.match(strings.TrimSpace(feed), in.Source)
+		found := c.view.overlap.match(strings.TrimSpace(feed))
 		if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
 			found.Problem = "A feed URL starts with https:// or http://."
 		}

@@ -31,23 +31,23 @@ versions:
 func TestMatch(t *testing.T) {
 	t.Parallel()
 	_, address := serveFile(t, feedsYAML)
-	match := func(source any, feed string) object {
+	match := func(feed string) object {
 		t.Helper()
-		return get(t, expect(t, address+"/api/match", object{"source": source, "feeds": []any{feed}}, 200, nil), "matches", 0).(object)
+		return get(t, expect(t, address+"/api/match", object{"feeds": []any{feed}}, 200, nil), "matches", 0).(object)
 	}
-	found := match("feeds.yaml", " https://localhost/v1 ")
+	found := match(" https://localhost/v1 ")
 	testkit.Equal(t, "no match", []any{found["found"], found["problem"]}, []any{false, ""})
-	testkit.Equal(t, "problem", match("feeds.yaml", "feeds")["problem"], any("A feed URL starts with https:// or http://."))
+	testkit.Equal(t, "problem", match("feeds")["problem"], any("A feed URL starts with https:// or http://."))
 
-	// Everything registered counts, and the longest wins. The same URL in another source is the same endpoint.
+	// Everything registered counts, and the longest wins. The same URL in another source comes after the first.
 	id := serveText(t, `{"endpoints":{
 "https://localhost/v1/feeds/7":{"name":"Seven","method":"get","mime_type":"application/json"},
 "https://localhost/v1/feeds":{"name":"Other","method":"get","mime_type":"application/json"}}}`)
 	registered(t, address, id)
-	found = match("feeds.yaml", "https://localhost/v1/feeds/7")
+	found = match("https://localhost/v1/feeds/7")
 	testkit.Equal(t, "match", []any{get(t, found, "winner", "name"), get(t, found, "winner", "source"), get(t, found, "losers", 0, "lost_keys"),
 		get(t, found, "losers", 0, "reason")}, []any{"Seven", id, []any{"token", "device"}, "length"})
-	testkit.Equal(t, "winner", get(t, match(id, "https://localhost/v1/feeds"), "winner", "name"), "Other")
+	testkit.Equal(t, "winner", get(t, match("https://localhost/v1/feeds"), "winner", "name"), "Feeds")
 }
 
 // TestNesting checks which endpoints take feeds from which, across everything registered.
@@ -60,17 +60,16 @@ func TestNesting(t *testing.T) {
 "https://{{host}}/v1": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: wide, type: ctx}]},
 "https://{{host}}/v1/media": {name: Twin, method: post, mime_type: application/json}}}}`))},
 	)
-	_, state := ask(t, address+"/api/state", nil)
 	got := make(map[any]string)
-	for _, n := range state["overlap"].([]any) {
+	for _, n := range get(t, stateOf(t, address+"/api/state"), "lists", "overlap").([]any) {
 		for _, under := range n.(object)["under"].([]any) {
 			u := under.(object)
 			got[n.(object)["name"]] += fmt.Sprint(u["name"], " ", u["reason"], " ", u["lost_keys"], "; ")
 		}
 	}
 	testkit.Equal(t, "nested", got, map[any]string{
-		"Section": "Wide length [wide]; ", "Clips": "Media length [beta]; Section length [alpha]; Wide length [wide]; ",
-		"Media": "Section literals [alpha]; Wide length [wide]; ", "Twin": "Section literals [alpha]; Wide length [wide]; ",
+		"Section": "Wide length [wide]; ", "Clips": "Media length [beta]; Twin length []; Section length [alpha]; Wide length [wide]; ",
+		"Media": "Twin order []; Section literals [alpha]; Wide length [wide]; ", "Twin": "Media order []; Section literals [alpha]; Wide length [wide]; ",
 	})
 	// Manifests registered alongside get no findings.
 	other := sourceOf(t, address, "other.yaml")

@@ -42,15 +42,13 @@ type draft struct {
 	Decoded  string    `json:"decoded"` // contents of ctx, as indented JSON
 	Body     string    `json:"body"`
 	BodyType string    `json:"body_type"`
-	Snippets []snippet `json:"snippets"` // with {{name}} for what is missing
+	Snippets []snippet `json:"snippets"` // none while anything is missing
 	Problems []missing `json:"problems"` // reasons why it cannot be sent
 	Owner    *matched  `json:"owner"`    // the endpoint of the feed, if it is another one
 
 	endpoint signpost.Endpoint
 	version  *version
 	open     []string // placeholders without a value, with their braces
-	lacking  []string // required keys of ctx without a value
-	headers  []header // of required keys without a value
 	foreign  bool     // not on the host of the manifest
 	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
 	req      *http.Request
@@ -68,9 +66,7 @@ func (s *Studio) compose(c call, in filled) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	// An empty field is a gap that can be marked; a wrong value is not.
-	wrong := func(p missing) bool { return !p.Context && !strings.HasPrefix(p.Field, "param:") }
-	if d.Owner == nil && d.req != nil && !slices.ContainsFunc(d.Problems, wrong) {
+	if d.req != nil && d.Owner == nil && len(d.Problems) == 0 {
 		if d.to != nil {
 			d.req = httpurl.SendTo(d.req, d.to)
 		}
@@ -117,7 +113,10 @@ func compose(c call, in filled) (draft, error) {
 		}
 		return d, nil
 	}
-	d.req, d.URL = req, d.reopen(req.URL.String())
+	d.req, d.URL = req, req.URL.String()
+	for _, name := range d.open { // is shown as it is in the manifest
+		d.URL = strings.ReplaceAll(d.URL, url.PathEscape(name), name)
+	}
 	d.Ctx = req.URL.Query().Get("ctx")
 	d.Decoded = decoded(d.Ctx)
 	if req.Body != nil {
@@ -126,20 +125,11 @@ func compose(c call, in filled) (draft, error) {
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
 	if len(d.open) == 0 {
-		if m := c.view.overlap.match(d.URL, c.src.ID); m.Found && m.Winner.URL != e.URL {
+		if m := c.view.overlap.match(d.URL); m.Found && m.Winner.URL != e.URL {
 			d.Owner = &m
 		}
 	}
 	return d, nil
-}
-
-// reopen shows the open placeholders of a URL as they are in the manifest.
-func (d *draft) reopen(u string) string {
-	for _, name := range d.open {
-		u = strings.ReplaceAll(u, url.PathEscape(name), name)
-		u = strings.ReplaceAll(u, url.QueryEscape(name), name)
-	}
-	return u
 }
 
 // blocked reports whether the request cannot be sent as it is. Only required context keys may be left out.
@@ -186,12 +176,6 @@ func (d *draft) usable(in filled) client.Call {
 			call.Context[item.Key] = value.Text
 		case item.Required:
 			problem("context:"+item.Key, "Fill in the required context key "+item.Key+".", true)
-			switch item.Type {
-			case signpost.ContextCtx:
-				d.lacking = append(d.lacking, item.Key)
-			case signpost.ContextHeader, signpost.ContextBearerHeader:
-				d.headers = append(d.headers, header{item.SentAs(), "{{" + item.Key + "}}"})
-			}
 		}
 	}
 	return call

@@ -21,7 +21,7 @@ var snippetTexts = template.Must(template.New("").Funcs(template.FuncMap{
 	"sh": quoteShell, "js": quoteJS, "go": strconv.Quote, "ps": quotePowerShell,
 }).Parse(`
 {{- define "curl"}}curl
-{{- if .Gaps}} --globoff{{end}}
+{{- if .Globs}} --globoff{{end}}
 {{- if ne .Method "GET"}} -X {{.Method}}{{end}}
 {{- if .Host}} -H {{sh (print "Host: " .Host)}}{{end}}
 {{- range .Headers}} -H {{sh (print .Name ": " .Value)}}{{end}}
@@ -69,12 +69,12 @@ type header struct{ Name, Value string }
 func snippets(d draft) []snippet {
 	values := struct {
 		draft
-		Gaps    bool
+		URL     string
+		Globs   bool   // curl would take a part of the URL for a pattern
 		Host    string // if it is not that of the URL
 		Headers []header
-	}{draft: d}
-	values.URL = d.gaps(d.req.URL.String())
-	values.Gaps = strings.ContainsAny(values.URL, "{}[]")
+	}{draft: d, URL: d.req.URL.String()}
+	values.Globs = strings.ContainsAny(values.URL, "{}[]")
 	if d.req.Host != d.req.URL.Host {
 		values.Host = d.req.Host
 	}
@@ -83,8 +83,7 @@ func snippets(d draft) []snippet {
 			values.Headers = append(values.Headers, header{name, d.req.Header.Get(name)})
 		}
 	}
-	values.Headers = append(values.Headers, d.headers...)
-	all := []snippet{{"URL", d.gaps(d.URL)}}
+	all := []snippet{{"URL", d.URL}}
 	for _, name := range []string{"curl", "fetch", "Go", "PowerShell"} {
 		var text strings.Builder
 		if err := snippetTexts.ExecuteTemplate(&text, name, values); err == nil { // always: the templates are fixed
@@ -92,22 +91,6 @@ func snippets(d draft) []snippet {
 		}
 	}
 	return all
-}
-
-// gaps marks in a URL what is missing from it: open placeholders, and ctx, as {{name}}.
-func (d draft) gaps(u string) string {
-	u = d.reopen(u)
-	if len(d.lacking) == 0 {
-		return u
-	}
-	if i := max(strings.LastIndex(u, "?ctx="), strings.LastIndex(u, "&ctx=")); i >= 0 { // the last parameter
-		u = u[:i]
-	}
-	separator := "?"
-	if strings.Contains(u, "?") {
-		separator = "&"
-	}
-	return u + separator + "ctx={{" + strings.Join(d.lacking, ", ") + "}}"
 }
 
 // quoteShell quotes a text for a POSIX shell.

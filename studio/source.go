@@ -90,10 +90,10 @@ type source struct {
 	Features []feature  `json:"features"`
 	Versions []*version `json:"versions"` // of shown
 	Empty    bool       `json:"empty"`    // there is nothing in the file yet
-	Findings []finding  `json:"findings"`
 	Notes    []string   `json:"notes"`
 
-	Changes []diff.Change `json:"changes"` // since it was registered or accepted
+	Findings []finding     `json:"-"` // sent in the lists of the view, as the changes and the endpoints are
+	Changes  []diff.Change `json:"-"` // since it was registered or accepted
 
 	shown   *text // the current text if endpoints can be read of it, else the last good one
 	enabled []string
@@ -109,7 +109,7 @@ type feature struct {
 type version struct {
 	Name      string     `json:"name"`  // empty if unknown
 	Route     string     `json:"route"` // path on this server; empty for other people's manifests
-	Endpoints []endpoint `json:"endpoints"`
+	Endpoints []endpoint `json:"-"`
 
 	manifest signpost.Manifest
 }

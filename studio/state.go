@@ -1,6 +1,7 @@
 package studio
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -17,52 +18,39 @@ func (s *Studio) state(c call, _ nothing) (any, error) {
 func (s *Studio) stateSince(now *view, instance string, since int) object {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := &encodedView{} // what the page has
-	if old := s.known(now.deployment, since); old != nil && old.encoded != nil && instance == s.instance {
-		known = old.encoded
+	var known lists // what the page has
+	if old := s.known(now.deployment, since); old != nil && instance == s.instance {
+		known = old.lists
+	}
+	if now.lists == nil {
+		now.lists = newLists(now)
 	}
 	out := object{
 		"instance": s.instance, "build": s.build, "rev": now.rev, "host": now.host, "send_to": s.opts.SendTo,
-		"timeout": s.clientOptions().Timeout.Seconds(),
+		"timeout": s.clientOptions().Timeout.Seconds(), "sources": now.sources, "lists": now.lists.since(known),
 	}
-	if now.encoded == nil {
-		now.encoded = now.encode()
-	}
-	if known.sources == nil && s.opts.Usage != nil {
+	if known == nil && s.opts.Usage != nil {
 		out["usage"], out["period"] = s.opts.Usage, s.opts.Usage.Period()
 	}
-	sources := []any{}
-	for _, src := range now.sources {
-		sources = append(sources, wire(src, now.encoded.sources[src.ID], known.sources[src.ID]))
-	}
-	out["sources"], out["overlap"] = sources, runs(known.overlap, now.encoded.overlap)
 	return out
 }
 
-// encodedView has the parts of a view that can be long, element by element.
-type encodedView struct {
-	overlap []json.RawMessage
-	sources map[string]encodedSource
-}
+// lists has the parts of a view that can be long, element by element. The page finds them by their names.
+type lists map[string][]json.RawMessage
 
-type encodedSource struct {
-	findings, changes []json.RawMessage
-	endpoints         map[string][]json.RawMessage // by version
-}
-
-func (v *view) encode() *encodedView {
-	all := &encodedView{overlap: encodeAll(v.overlap.nested), sources: make(map[string]encodedSource)}
+func newLists(v *view) lists {
+	all := lists{"overlap": elements(v.overlap.nested)}
 	for _, src := range v.sources {
-		encoded := encodedSource{encodeAll(src.Findings), encodeAll(src.Changes), make(map[string][]json.RawMessage)}
+		all["findings "+src.ID] = elements(src.Findings)
+		all["changes "+src.ID] = elements(src.Changes)
 		for _, version := range src.Versions {
-			encoded.endpoints[version.Name] = encodeAll(version.Endpoints)
+			all["endpoints "+version.Name+" "+src.ID] = elements(version.Endpoints)
 		}
-		all.sources[src.ID] = encoded
 	}
 	return all
 }
 
-func encodeAll[T any](list []T) []json.RawMessage {
+func elements[T any](list []T) []json.RawMessage {
 	all := make([]json.RawMessage, len(list))
 	for i := range list {
 		all[i], _ = json.Marshal(list[i]) // plain values
@@ -70,49 +58,28 @@ func encodeAll[T any](list []T) []json.RawMessage {
 	return all
 }
 
-// wireVersion is a version in which endpoints that the page has are runs.
-type wireVersion struct {
-	Name      string `json:"name"`
-	Route     string `json:"route"`
-	Endpoints []any  `json:"endpoints"`
+// changed is a list for a page that has an older one. It begins and ends as that one does.
+type changed struct {
+	Head  int               `json:"head"` // number of elements at the start that are as before
+	Items []json.RawMessage `json:"items"`
+	Tail  int               `json:"tail"` // the same at the end
 }
 
-// wire returns a source as it is sent to a page that has an older one. Its fields hide those of the source.
-func wire(src *source, now, old encodedSource) any {
-	out := struct {
-		*source
-		Versions []wireVersion `json:"versions"`
-		Findings []any         `json:"findings"`
-		Changes  []any         `json:"changes"`
-	}{src, []wireVersion{}, runs(old.findings, now.findings), runs(old.changes, now.changes)}
-	for _, v := range src.Versions {
-		out.Versions = append(out.Versions, wireVersion{v.Name, v.Route, runs(old.endpoints[v.Name], now.endpoints[v.Name])})
-	}
-	return out
-}
-
-// runs returns a list of objects in which elements of an old list are replaced by where they are there: [from, to].
-func runs(old, now []json.RawMessage) []any {
-	at := make(map[string]int, len(old))
-	for i, element := range old {
-		at[string(element)] = i
-	}
-	list := []any{}
-	var run *[2]int // the last element of the list, if that is one
-	for _, element := range now {
-		i, known := at[string(element)]
-		switch {
-		case !known:
-			run = nil
-			list = append(list, element)
-		case run != nil && run[1] == i:
-			run[1]++
-		default:
-			run = &[2]int{i, i + 1}
-			list = append(list, run)
+// since returns the lists for a page that has known ones, in which most elements are as before.
+func (l lists) since(known lists) map[string]changed {
+	all := make(map[string]changed, len(l))
+	for name, now := range l {
+		old, c := known[name], changed{}
+		for c.Head < min(len(old), len(now)) && bytes.Equal(old[c.Head], now[c.Head]) {
+			c.Head++
 		}
+		for c.Tail < min(len(old), len(now))-c.Head && bytes.Equal(old[len(old)-1-c.Tail], now[len(now)-1-c.Tail]) {
+			c.Tail++
+		}
+		c.Items = now[c.Head : len(now)-c.Tail]
+		all[name] = c
 	}
-	return list
+	return all
 }
 
 // servePage serves the page with the state in it, so that it is shown without another request.

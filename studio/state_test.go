@@ -18,42 +18,29 @@ func TestStateSince(t *testing.T) {
 	t.Parallel()
 	text := manyYAML(50)
 	s, address := serveFile(t, text)
-	_, first := ask(t, address+"/api/state", nil)
+	first := stateOf(t, address+"/api/state")
 	since := fmt.Sprintf("%s/api/state?instance=%s&since=%v", address, url.QueryEscape(first["instance"].(string)), first["rev"])
-	endpoints := func(state object) []any {
-		return get(t, state, "sources", 0, "versions", 0, "endpoints").([]any)
-	}
+	const endpoints = "endpoints v1 feeds.yaml"
 	_, same := ask(t, since, nil)
-	testkit.Equal(t, "endpoints that are the same", endpoints(same), []any{[]any{0.0, 51.0}})
-	testkit.Equal(t, "overlap that is the same", same["overlap"], any([]any{[]any{0.0, 1.0}}))
+	testkit.Equal(t, "endpoints that are the same", get(t, same, "lists", endpoints), any(object{"head": 51.0, "items": []any{}, "tail": 0.0}))
+	testkit.Equal(t, "overlap that is the same", get(t, same, "lists", "overlap", "items"), any([]any{}))
 
-	// One is changed, one is removed, one is new, and two are exchanged.
-	text = strings.Replace(text, "name: Feed 3,", "name: Film 3,", 1)
-	lines := strings.SplitAfter(text, "\n")
+	// One is changed, one is removed, and two are exchanged.
+	lines := strings.SplitAfter(strings.Replace(text, "name: Feed 7,", "name: Film 7,", 1), "\n")
 	lines = append(lines[:3+10:3+10], lines[3+11:]...)
 	lines[3+20], lines[3+21] = lines[3+21], lines[3+20]
-	lines = append(lines, "      https://{{host}}/v1/new: {name: New, method: get, mime_type: application/json}\n")
 	show(s, strings.Join(lines, ""))
 	_, now := ask(t, since, nil)
-	_, whole := ask(t, address+"/api/state", nil)
-	var together []any
-	for _, element := range endpoints(now) {
-		if run, ok := element.([]any); ok {
-			together = append(together, endpoints(first)[int(run[0].(float64)):int(run[1].(float64))]...)
-		} else {
-			together = append(together, element)
-		}
-	}
-	testkit.Equal(t, "put together", together, endpoints(whole))
-	testkit.Equal(t, "elements that were sent", len(endpoints(now)), 8)
+	testkit.Equal(t, "elements that were sent", len(get(t, now, "lists", endpoints, "items").([]any)), 15)
+	whole := stateOf(t, address+"/api/state")
+	testkit.Equal(t, "put together", putTogether(now, first), whole)
 
 	// A page of another start, deployment or revision gets everything.
 	for _, query := range []string{"?instance=other&since=1", "?since=1", fmt.Sprintf("?instance=%s&since=999", first["instance"])} {
-		_, state := ask(t, address+"/api/state"+query, nil)
-		testkit.Equal(t, query, endpoints(state), endpoints(whole))
+		testkit.Equal(t, query, stateOf(t, address+"/api/state"+query), whole)
 	}
-	_, state := ask(t, since+"&deployment="+url.QueryEscape(`{"host":"a.example"}`), nil)
-	testkit.Equal(t, "another deployment", len(endpoints(state)), 51)
+	state := stateOf(t, since+"&deployment="+url.QueryEscape(`{"host":"a.example"}`))
+	testkit.Equal(t, "another deployment", len(get(t, state, "lists", endpoints).([]any)), 51-1)
 }
 
 // TestDefaultHost checks where the host comes from.

@@ -128,6 +128,7 @@ func (s *Studio) routes() http.Handler {
 	mux.HandleFunc("POST /api/remove", api(s, s.remove))
 	mux.HandleFunc("POST /api/compose", api(s, s.compose))
 	mux.HandleFunc("POST /api/send", api(s, s.send))
+	mux.HandleFunc("POST /api/difference", api(s, s.difference))
 	mux.HandleFunc("POST /api/changes", api(s, s.changes))
 	mux.HandleFunc("POST /api/accept", api(s, s.accept))
 	mux.HandleFunc("POST /api/text", api(s, s.text))

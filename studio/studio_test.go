@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,10 +69,38 @@ func file(name, text string) studio.File {
 	return studio.File{Definition: definition.Parse(name, []byte(text)), Text: []byte(text), Path: "/" + name}
 }
 
+// stateOf returns the state at an address, put together as the page does it.
+func stateOf(t *testing.T, address string) object {
+	t.Helper()
+	return putTogether(expect(t, address, nil, 200, nil), nil)
+}
+
+// putTogether fills in the lists of a state for a page that has an older one.
+func putTogether(state, older object) object {
+	lists := state["lists"].(object)
+	for name, part := range lists {
+		head, tail := int(part.(object)["head"].(float64)), int(part.(object)["tail"].(float64))
+		items := part.(object)["items"].([]any)
+		if head+tail > 0 {
+			has := older["lists"].(object)[name].([]any)
+			items = slices.Concat(has[:head], items, has[len(has)-tail:])
+		}
+		lists[name] = items
+	}
+	for _, src := range state["sources"].([]any) {
+		id := fmt.Sprint(src.(object)["id"])
+		src.(object)["findings"], src.(object)["changes"] = lists["findings "+id], lists["changes "+id]
+		for _, v := range src.(object)["versions"].([]any) {
+			v.(object)["endpoints"] = lists[fmt.Sprint("endpoints ", v.(object)["name"], " ", id)]
+		}
+	}
+	return state
+}
+
 // sourceOf returns a source as the page receives it.
 func sourceOf(t *testing.T, address, id string) object {
 	t.Helper()
-	_, state := ask(t, address+"/api/state", nil)
+	state := stateOf(t, address+"/api/state")
 	for _, src := range state["sources"].([]any) {
 		if src.(object)["id"] == id {
 			return src.(object)
@@ -84,8 +113,7 @@ func sourceOf(t *testing.T, address, id string) object {
 // sourceIDs returns the ids of all sources.
 func sourceIDs(t *testing.T, address string) (ids []string) {
 	t.Helper()
-	_, state := ask(t, address+"/api/state", nil)
-	for _, src := range state["sources"].([]any) {
+	for _, src := range stateOf(t, address+"/api/state")["sources"].([]any) {
 		ids = append(ids, src.(object)["id"].(string))
 	}
 	return ids
@@ -284,13 +312,13 @@ func TestDeployments(t *testing.T) {
 	}
 	on := deployed(object{"features": object{"feeds.yaml": []any{"authentication", "geo-restriction", "of another file"}}})
 	for query, want := range map[string]int{on: 1, "": 1, deployed(object{"features": object{"feeds.yaml": []any{}}}): 0} {
-		_, state := ask(t, address+"/api/state"+query, nil)
+		state := stateOf(t, address+"/api/state"+query)
 		testkit.Equal(t, "context keys with "+query, len(get(t, state, "sources", 0, "versions", 0, "endpoints", 1, "context").([]any)), want)
 	}
 	in := object{"source": "feeds.yaml", "version": "v1", "endpoint": "https://{{host}}/v1/feeds"}
 	expect(t, address+"/api/compose"+deployed(object{"host": "a.example"}), in, 200, object{"url": "https://a.example/v1/feeds"})
 	// A switch is not a change of the definition.
 	show(s, strings.Replace(feedsYAML, "defaultValue: 0", "defaultValue: 1", 1))
-	_, state := ask(t, address+"/api/state"+on, nil)
+	state := stateOf(t, address+"/api/state"+on)
 	testkit.Equal(t, "changes", len(get(t, state, "sources", 0, "changes").([]any)), 1)
 }

@@ -43,7 +43,7 @@ type Draft = { method: string, url: string, ctx: string, decoded: string, body: 
   owner: Match | null, signature: string };
 type FeedResponse = { status: number, status_text: string, url: string, method: string, to: string,
   declared: boolean, headers: [string, string][], body: string, binary: boolean, bytes: number, truncated: boolean,
-  incomplete: boolean, millis: number, sample: boolean, follow: string, notes: string[] };
+  incomplete: boolean, millis: number, sample: boolean, notes: string[] };
 
 /** Sent is what was sent, as it was then. */
 type Sent = { at: Current, signature: string, limit: number | null, changed: string[] };
@@ -90,7 +90,8 @@ interface State {
   connection: "connecting" | "live" | "lost";
   loaded: boolean;
   server: { instance: string, build: string, rev: number, deployment: string, host: string, sendTo: string, timeout: number,
-    sources: Map<string, Source>, overlap: Map<string, Nesting> };
+    sources: Map<string, Source>,
+    overlap: Map<string, Nesting>, lists: Record<string, any[]> };
   route: Route;
   typed: Record<string, Typed>; // by endpoint
   sets: ContextSet[];
@@ -113,7 +114,8 @@ interface State {
   dialog: string;
   palette: { text: string, at: number };
   matches: { signature: string, matches?: Match[] } | null;
-  changes: { signature: string, changes?: Change[], before?: Version[], failure?: Failure } | null;
+  changes: { signature: string, changes?: Change[], before?: Record<string, Endpoint[]>, failure?: Failure } | null;
+  difference: { signature: string, difference?: string, failure?: Failure } | null;
   usage: Usage | null; // what requests use, if the studio was told
   arrived: { feature: string, id: string, added: string[], removed: string[] } | null; // what the last switch did to the endpoint
   text: { signature: string, text?: string } | null;

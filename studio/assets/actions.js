@@ -130,9 +130,9 @@ let answersKept = 0;
 const maxLabelled = 2;
 
 /** send sends the request.
- * @param {{ without?: boolean, quiet?: boolean, follow?: string }} [options]
- * without: although required context keys are missing; follow: a redirect on the same host */
-export async function send({ without = false, quiet = false, follow = "" } = {}) {
+ * @param {{ without?: boolean, quiet?: boolean }} [options]
+ * without: although required context keys are missing */
+export async function send({ without = false, quiet = false } = {}) {
   const at = current();
   if (!at || state.connection === "lost") return;
   const sent = sentNow(at);
@@ -150,7 +150,7 @@ export async function send({ without = false, quiet = false, follow = "" } = {})
     state.open.answer = true; // where there is room for one pane
   });
   try {
-    const response = await call("/api/send", { ...filled(at), without, follow },
+    const response = await call("/api/send", { ...filled(at), without },
       { timeout: remoteTimeout, signal: controller.signal });
     keep(sent, response, null);
     if (!quiet) announce(`Response: ${response.status} ${response.status_text}`);
@@ -271,7 +271,7 @@ export function open({ source, version, key }, feed, typed) {
 
 /** openFeed shows the endpoint that a feed belongs to, or the map if there is none. @param {string} feed */
 export async function openFeed(feed) {
-  const { matches: [match] } = await call("/api/match", { source: state.route.source, feeds: [feed] });
+  const { matches: [match] } = await call("/api/match", { feeds: [feed] });
   if (match.found) open(match.winner, feed);
   else go({ view: "map", feeds: [feed] });
 }
@@ -394,15 +394,16 @@ export const start = (id) => attempt("fix", async () => {
 const asked = {};
 
 /** load asks for what a view shows, unless that is there or on its way, and returns it if it is there.
- * @template {"changes" | "text" | "matches"} Place @param {Place} place @param {unknown[]} wish @param {string} path
- * @param {unknown} [body] @returns {State[Place]} */
+ * @template {"changes" | "text" | "matches" | "difference"} Place
+ * @param {Place} place @param {unknown[]} wish @param {string} path
+ * @param {() => unknown} body @returns {State[Place]} */
 function load(place, wish, path, body) {
   const there = /** @type {State[Place]} */ (state[place]);
   const signature = JSON.stringify([wish, state.server.instance, state.server.rev, state.server.deployment]);
   if (there?.signature === signature) return there;
   if (asked[place] === signature || state.connection !== "live") return null;
   asked[place] = signature;
-  call(path, body, { timeout: remoteTimeout }).catch((refused) => ({ failure: refused.failure })).then((result) => {
+  call(path, body(), { timeout: remoteTimeout }).catch((refused) => ({ failure: refused.failure })).then((result) => {
     if (asked[place] !== signature) return;
     asked[place] = "";
     change((state) => Object.assign(state, { [place]: { signature, ...result } }));
@@ -414,16 +415,19 @@ function load(place, wish, path, body) {
 export function loadChanges(id) {
   const { base, of, version } = state.route;
   return base === "git" && !of ? null
-    : load("changes", [id, base, of, version], "/api/changes", { source: id, version, base, of });
+    : load("changes", [id, base, of, version], "/api/changes", () => ({ source: id, version, base, of }));
 }
 
 /** loadText gets the text of a source for its findings. @param {string} id */
-export const loadText = (id) => load("text", [id], "/api/text", { source: id });
+export const loadText = (id) => load("text", [id], "/api/text", () => ({ source: id }));
+
+/** loadDifference compares two answers. @param {number[]} ids @param {() => { before: string, now: string }} texts */
+export const loadDifference = (ids, texts) => load("difference", ids, "/api/difference", texts);
 
 /** loadMatches finds out where the feeds of the map land. */
 export function loadMatches() {
-  const { feeds, source } = state.route;
-  if (feeds.length > 0) load("matches", [feeds, source], "/api/match", { source, feeds });
+  const { feeds } = state.route;
+  if (feeds.length > 0) load("matches", feeds, "/api/match", () => ({ feeds }));
 }
 
 /** valuesFor returns what was filled in for each endpoint of a version. A context value is for the place that it was

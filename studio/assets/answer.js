@@ -1,6 +1,6 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
-import { currentDraft, focusField, open, openFeed, send, setOrigin } from "./actions.js";
+import { currentDraft, focusField, loadDifference, open, openFeed } from "./actions.js";
 import { address, badge, button, clock, entries, h, lazy, linkButton, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree, valueOf } from "./json.js";
@@ -36,7 +36,6 @@ export function answerPane(at) {
             onclick: () => go({ tab: name }, { replace: true }),
           }, tabNames[name]))),
         answer && past(answers, answer))),
-    missing(at),
     answer ? body(at, answer, before, tab, pending)
       : h("div", { class: "blank", id: "answer-blank" }, pending ? "" : hint(at)));
 }
@@ -62,41 +61,12 @@ const hint = (at) => {
     return [h("span", {}, "This feed needs ", value(lacking.field.replace(/^\w+:/, "")), ", as an app would send it."),
       button({ id: "fill-in", onclick: () => focusField(lacking.field) }, "Fill it in")];
   }
-  return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does."), otherPort(at)];
+  return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does.")];
 };
-
-/** otherPort offers to send requests to the port that the manifest came from. {{host}} carries no port, so the feeds
- * of a service on this machine are not where the manifest says.
- * @param {Current} at @returns {Child} */
-function otherPort(at) {
-  const { source: s, endpoint: e } = at;
-  if (s.kind !== "address" || e.foreign || sendOf(s) !== "published" || !URL.canParse(s.id)
-    || !URL.canParse(e.origin)) return null;
-  const from = new URL(s.id);
-  if (from.port === "" || from.origin === new URL(e.origin).origin) return null;
-  const choose = () => {
-    setOrigin(from.origin);
-    go({ send: "origin" }, { replace: true });
-  };
-  return h("span", { class: "other-port" }, `The manifest came from port ${from.port}, but feed URLs have no port. `,
-    button({ class: "small", id: "other-port", onclick: choose }, `Send to ${from.origin}`));
-}
 
 /** useSample offers sample data where a service cannot be reached. @param {Current} at @returns {Child} */
 const useSample = (at) => sendOf(at.source) !== "sample"
   && button({ id: "use-sample", onclick: () => go({ send: "sample" }, { replace: true }) }, "Use sample data");
-
-/** missing offers to send a request without a required key. The key itself says that it is missing.
- * @param {Current} at @returns {Child} */
-function missing(at) {
-  const draft = currentDraft();
-  if (!draft || draft.owner || sendOf(at.source) === "sample") return null;
-  const { problems } = draft;
-  if (problems.length === 0 || problems.some((p) => !p.context)) return null;
-  return h("p", { class: "hint without", key: "without" },
-    linkButton(() => send({ without: true }), "Send without the required key"),
-    " to see how the service responds.");
-}
 
 /** @param {Current} at @param {Answer | undefined} answer @returns {Child} */
 function facts(at, answer) {
@@ -130,11 +100,8 @@ function body(at, answer, before, tab, pending) {
   const { response } = answer;
   const notes = response?.notes ?? [];
   return h("div", { class: "answer-body" + (pending ? " waits" : ""), key: "body" },
-    answer.failure && [failureBox(answer.failure, "send-failure", useSample(at)), otherPort(at)],
+    answer.failure && failureBox(answer.failure, "send-failure", useSample(at)),
     notes.length > 0 && h("ul", { class: "notes" }, notes.map((note) => h("li", {}, plain(note)))),
-    response?.follow && answer.sent.signature === signature(at) && h("p", {},
-      button({ id: "follow", onclick: () => send({ follow: response.follow }) }, "Follow it on the same host")),
-    response && complaints(answer),
     response && h("div", { id: "tab-panel", key: "panel-" + tab }, panel(at, answer, before, tab)));
 }
 
@@ -155,8 +122,7 @@ function panel(at, answer, before, tab) {
           [h("dt", {}, name), h("dd", {}, value(text))])),
       ];
     case "diff":
-      return before?.response ? lazy("div", { key: "diff" }, [before, answer],
-        () => [diffLines(textOf(before), textOf(answer))]) : null;
+      return before?.response ? difference(before, answer) : null;
     case "text":
       return [response.body !== "" && h("p", { class: "row end" },
         copyButton("copy-body", () => response.body, "Copy the body")),
@@ -165,6 +131,13 @@ function panel(at, answer, before, tab) {
     default:
       return cardsOf(at, answer);
   }
+}
+
+/** difference shows what has changed since the response before. @param {Answer} before @param {Answer} answer */
+function difference(before, answer) {
+  const result = loadDifference([before.id, answer.id], () => ({ before: textOf(before), now: textOf(answer) }));
+  if (result?.failure) return failureBox(result.failure, "difference-failure");
+  return result && lazy("div", { key: "diff" }, [result], () => [diffLines(result.difference ?? "")]);
 }
 
 /** bodyText is a body that is not JSON, with its lines. @param {string} text */
@@ -297,20 +270,3 @@ const past = (answers, shown) => answers.length > 1 && h("select", {
 h("option", { key: "", value: "", hidden: true }, "History"),
 answers.map((answer) => h("option", { key: answer.id, value: String(answer.id) }, `${clock(answer.at)} `,
   plain(answer.label))));
-
-/** complaints say what is wrong with a feed, by what was sent. @param {Answer} answer */
-function complaints({ response, cards, sent, json }) {
-  if (!response || !cards || response.status >= 300) return null;
-  /** @type {Child[]} */
-  const all = [];
-  if (cards.array) all.push("The feed is a JSON array. Apps expect an object with a list of entries.");
-  if (sent.limit !== null && cards.total > sent.limit && !json?.cut) {
-    all.push(`The limit is ${sent.limit}, and the feed has ${entries(cards.total)}.`);
-  }
-  const bare = cards.cards.filter((card) => card.picture === "");
-  if (bare.length && bare.length < cards.cards.length) {
-    all.push([`${entries(bare.length)} without a picture: `, value(bare[0].title), bare.length > 1 && " …"]);
-  }
-  return all.length > 0 && h("ul", { class: "checks", id: "complaints", key: "wrong" },
-    all.map((text) => h("li", { class: "bad" }, "✗ ", text)));
-}

@@ -49,7 +49,7 @@ export function changesView(s) {
     result?.failure && failureBox(result.failure, "changes-failure"),
     waiting && h("p", { class: "blank-line" }, "Comparing…"),
     base === "git" && !of && h("p", { class: "blank-line" }, "Enter a revision, such as main or HEAD~1."),
-    result?.changes && show(result.changes, result.before ?? [], s));
+    result?.changes && show(result.changes, result.before ?? {}, s));
 }
 
 /** @param {string} chosen */
@@ -63,7 +63,7 @@ function setRevision() {
   go({ of: /** @type {HTMLInputElement} */ (byId("revision")).value.trim() }, { replace: true });
 }
 
-/** @param {Change[]} changes @param {Version[]} before @param {Source} s */
+/** @param {Change[]} changes @param {Record<string, Endpoint[]>} before @param {Source} s */
 function show(changes, before, s) {
   if (changes.length === 0) return h("p", { class: "blank", id: "changes-none" }, "Nothing has changed.");
   const order = Object.keys(levels);
@@ -85,11 +85,11 @@ function show(changes, before, s) {
 }
 
 /** card shows what has become of an endpoint, or of several.
- * @param {Source} s @param {Version[]} before @param {Change[][]} group */
+ * @param {Source} s @param {Record<string, Endpoint[]>} before @param {Change[][]} group */
 function card(s, before, group) {
   const [changes] = group;
   const [first] = changes;
-  const old = before.find((v) => v.name === first.version)?.endpoints.find((e) => e.url === first.endpoint);
+  const old = before[first.version]?.find((e) => e.url === first.endpoint);
   const now = s.versions.find((v) => v.name === first.version)?.endpoints.find((e) => e.url === first.endpoint);
   const name = now?.name ?? old?.name;
   const order = Object.keys(levels);

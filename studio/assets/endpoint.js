@@ -2,11 +2,10 @@
 
 import { currentDraft, open, type, typeContext } from "./actions.js";
 import { button, choice, code, count, h, linkButton, list, plain, plainLines, typing, value } from "./dom.js";
-import { fieldOf } from "./feed.js";
 import { fold, keys, lineLink, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
-  contextSet, contextValue, defaultOf, destination, elsewhere, marksOf, paramsOf, placeOf, sendOf, typedFor, valueOf,
+  contextSet, contextValue, defaultOf, destination, marksOf, paramsOf, sendOf, typedFor, valueOf,
 } from "./select.js";
 import { change, state } from "./store.js";
 import { number, small, usageOf, usageSpan } from "./usage.js";
@@ -142,29 +141,16 @@ function placeholderRow(at, name) {
   const id = "param-" + name;
   const typed = typedFor(at).params;
   const now = Object.hasOwn(typed, name) ? typed[name] : "";
-  const offered = now === "" ? offers(at, name) : [];
+  const offered = now === "" && sendOf(at.source) === "sample" && name.replace(/_id$/, "") + "-1";
   return row("param:" + name, {
     label: name, key: `{{${name}}}`, id,
     control: h("input", {
       ...plainText, id, value: now, "aria-required": "true", placeholder: "required", ...described("param:" + name, id),
       oninput: (event) => type("params", name, event.target.value),
     }),
-    below: offered.length > 0 && h("p", { class: "row offers" }, h("span", { class: "hint" }, "Try"),
-      offered.map((text) =>
-      button({ class: "small", key: text, onclick: () => type("params", name, text) }, value(text)))),
+    below: offered && h("p", { class: "row" }, h("span", { class: "hint" }, "Try"),
+      button({ class: "small", onclick: () => type("params", name, offered) }, value(offered))),
   });
-}
-
-// So many values are offered for a placeholder.
-const maxOffers = 3;
-
-/** offers returns values for a placeholder out of the answers of other endpoints, or a sample.
- * @param {Current} at @param {string} name */
-function offers(at, name) {
-  const answers = at.version.endpoints.flatMap((e) => state.answers[placeOf(at.source, at.version, e).id]?.[0] ?? []);
-  const texts = answers.flatMap((answer) => answer.cards?.cards ?? []).map((card) => fieldOf(card.entry, name));
-  const found = [...new Set(texts)].filter(Boolean).slice(0, maxOffers);
-  return found.length === 0 && sendOf(at.source) === "sample" ? [name.replace(/_id$/, "") + "-1"] : found;
 }
 
 /** @param {Current} at @param {Modifier} modifier @returns {Child[]} */
@@ -253,7 +239,6 @@ function contextRow(at, item) {
   const id = "context-" + item.key;
   const to = destination(at);
   const now = contextValue(to, item.key);
-  const other = now.text === "" ? elsewhere(to, item.key) : undefined;
   const masked = !state.shown[item.key];
   const place = item.type === "bodyParam" ? "body" : item.type;
   return row(name, {
@@ -279,9 +264,6 @@ function contextRow(at, item) {
         choice({ class: "small", "aria-label": plain(`Type of ${item.key}`), value: now.json ? "json" : "text" },
           (type) => typeContext(item.key, { text: now.text, json: type === "json" }, to),
           [["text", "text"], ["json", "JSON"]])),
-    below: item.sent && other && h("p", { class: "hint" },
-      "“", value(contextSet().name), "” has a value that was entered for ", value(other), ". ",
-      linkButton(() => typeContext(item.key, contextValue(other, item.key), to), "Use it here, too")),
   });
 }
 

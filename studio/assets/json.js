@@ -8,62 +8,45 @@ import { change, state } from "./store.js";
 // JSON that is nested deeper is shown as plain text.
 const maxDepth = 300;
 
-const space = /[ \t\r\n]*/y;
-const stringLiteral = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u0000-\u001f]*)*"/y;
-const numberLiteral = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const wordLiteral = /true|false|null/y;
+const tokens = /[ \t\r\n]*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:])/gy;
+/** The kinds of values by how they begin; any other is a number. @type {Record<string, JsonNode["kind"]>} */
+const kinds = { "{": "object", "[": "array", '"': "string", t: "word", f: "word", n: "word" };
 
 /** parseJSON reads JSON, and keeps its literals as they are. JSON.parse would change long numbers. Of a text that
  * was cut, it reads what is there.
  * @param {string} text @param {boolean} cut @returns {Json | null} null if it is not JSON */
 export function parseJSON(text, cut) {
-  let at = 0;
-  let broken = false;
-  const literal = (/** @type {RegExp} */ pattern) => {
-    pattern.lastIndex = at;
-    const found = pattern.exec(text)?.[0] ?? "";
-    at += found.length;
-    return found;
-  };
-  const value = (/** @type {number} */ depth) => {
-    literal(space);
-    const list = text[at] === "[";
-    if (!list && text[at] !== "{") return scalar();
-    /** @type {JsonNode} */
-    const node = { kind: list ? "array" : "object", text: "", items: [], closed: false };
-    if (depth > maxDepth) broken = true;
-    for (at++; !broken;) {
-      literal(space);
-      if (text[at] === (list ? "]" : "}")) {
-        at++;
-        node.closed = true;
-        return node;
-      }
-      if (node.items.length > 0 && text[at++] !== ",") broken = true;
-      literal(space);
-      const name = list || broken ? "" : literal(stringLiteral);
-      if (!list) literal(space);
-      if (!list && (name === "" || text[at++] !== ":")) broken = true;
-      const inner = broken ? null : value(depth + 1);
-      if (inner) node.items.push({ name, node: inner });
-    }
-    return node;
-  };
-  /** @returns {JsonNode | null} */
-  const scalar = () => {
-    for (const [kind, pattern] of /** @type {const} */ ([["string", stringLiteral], ["number", numberLiteral],
-      ["word", wordLiteral]])) {
-      const found = literal(pattern);
-      if (found !== "" && !(cut && kind === "number" && at === text.length)) return { kind, text: found, items: [],
-        closed: true };
-    }
-    broken = true;
+  try {
+    if (!cut) JSON.parse(text);
+  } catch {
     return null;
-  };
-  const root = value(0);
-  literal(space);
-  if (!root || (at < text.length && !broken)) return null;
-  return broken && !(cut && root.items.length > 0) ? null : { root, cut: broken };
+  }
+  /** @type {JsonNode | null} */
+  let root = null;
+  /** @type {JsonNode[]} */
+  const open = [];
+  let name = "";
+  for (const { 0: match, 1: token, index } of text.matchAll(tokens)) {
+    const around = open.at(-1);
+    const kind = kinds[token[0]] ?? "number";
+    if (token === "," || token === ":") continue;
+    if (token === "}" || token === "]") {
+      if (around) around.closed = true;
+      open.pop();
+    } else if (around?.kind === "object" && name === "") {
+      name = token;
+    } else if (!cut || kind !== "number" || index + match.length < text.length) { // else digits may be missing
+      const nested = kind === "object" || kind === "array";
+      /** @type {JsonNode} */
+      const node = { kind, text: nested ? "" : token, items: [], closed: !nested };
+      around?.items.push({ name, node });
+      root ??= node;
+      name = "";
+      if (nested) open.push(node);
+      if (open.length > maxDepth) return null;
+    }
+  }
+  return !root || (cut && root.items.length === 0) ? null : { root, cut: open.length > 0 };
 }
 
 /** The nodes that objects were made from. @type {WeakMap<object, JsonNode>} */
@@ -140,71 +123,17 @@ function branch(node, path, depth, last, name) {
   ];
 }
 
-// What a person reads of a difference, and what takes no time to find.
-const maxDiffLines = 1200;
-const context = 3;
-
-/** diffLines shows what changed from one text to another.
- * @param {string} before @param {string} after @returns {Child} */
-export function diffLines(before, after) {
-  if (before === after) return h("p", { class: "blank-line" }, "Identical to the previous response.");
-  const a = before.split("\n");
-  const b = after.split("\n");
-  let start = 0;
-  while (start < a.length && start < b.length && a[start] === b[start]) start++;
-  let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
-  const cutA = a.slice(start, a.length - end);
-  const cutB = b.slice(start, b.length - end);
-  const as = (/** @type {string} */ kind, /** @type {string[]} */ lines) => lines.map((text) => ({ kind, text }));
-  const lines = cutA.length * cutB.length > maxDiffLines * maxDiffLines
-    ? [...as("removed", cutA.slice(0, maxDiffLines)), ...as("added", cutB.slice(0, maxDiffLines))]
-      : compare(cutA, cutB);
-  const around = [...as("same", a.slice(Math.max(0, start - context), start)), ...lines,
-    ...as("same", a.slice(a.length - end, a.length - end + context))];
-  const signs = /** @type {Record<string, string>} */ ({ added: "+ ", removed: "− ", same: "  " });
+/** diffLines shows a difference of two texts, whose lines begin with +, - or a space.
+ * @param {string} difference @returns {Child} */
+export function diffLines(difference) {
+  if (difference === "") return h("p", { class: "blank-line" }, "Identical to the previous response.");
+  const kinds = /** @type {Record<string, string>} */ ({ "+": "added", "-": "removed" });
+  const lines = difference.split("\n").slice(4, -1).slice(0, maxDiffLines); // behind the names and the first place
   return h("div", { class: "code diff", tabindex: "0", role: "group", "aria-label": "Difference" },
-    shorten(around).slice(0, maxDiffLines).map(({ kind, text }) => h("div", { class: kind },
-      h("span", { "aria-hidden": "true" }, signs[kind]),
-        kind !== "same" && h("span", { class: "unseen" }, kind + ": "), plain(text))));
+    lines.map((line) => h("div", { class: kinds[line[0]] ?? "same" },
+      kinds[line[0]] && h("span", { class: "unseen" }, kinds[line[0]] + ": "),
+      line.startsWith("@@") ? "…" : plain(line))));
 }
 
-/** @typedef {{ kind: string, text: string }} Line */
-
-/** compare finds the longest common lines. @param {string[]} a @param {string[]} b @returns {Line[]} */
-function compare(a, b) {
-  const width = b.length + 1;
-  const lengths = new Uint16Array((a.length + 1) * width);
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      const [below, beside] = [lengths[(i + 1) * width + j], lengths[i * width + j + 1]];
-      lengths[i * width + j] = a[i] === b[j] ? lengths[(i + 1) * width + j + 1] + 1 : Math.max(below, beside);
-    }
-  }
-  /** @type {Line[]} */
-  const out = [];
-  let i = 0;
-  let j = 0;
-  while (i < a.length || j < b.length) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      out.push({ kind: "same", text: a[i] });
-      i++;
-      j++;
-    } else if (j >= b.length || (i < a.length && lengths[(i + 1) * width + j] >= lengths[i * width + j + 1])) {
-      out.push({ kind: "removed", text: a[i++] });
-    } else {
-      out.push({ kind: "added", text: b[j++] });
-    }
-  }
-  return out;
-}
-
-/** shorten leaves out long stretches that are the same. @param {Line[]} lines @returns {Line[]} */
-function shorten(lines) {
-  return lines.flatMap((line, i) => {
-    const near = lines.slice(Math.max(0, i - context), i + context + 1).some((other) => other.kind !== "same");
-    if (near) return [line];
-    const before = lines.slice(Math.max(0, i - 1 - context), i + context).some((other) => other.kind !== "same");
-    return before ? [{ kind: "same", text: "…" }] : [];
-  });
-}
+// What a person reads of a difference.
+const maxDiffLines = 1200;

@@ -9,7 +9,8 @@ import { coverage, endpointsOf, losses, lostKeys, pathOf, serviceName, sources, 
 import { change, state } from "./store.js";
 import { wires } from "./wires.js";
 
-/** @typedef {Current & { under: Loser[], parent: Spot | undefined, children: Spot[], losing: boolean }} Spot */
+/** @typedef {Current & { under: Loser[], inside: boolean, parent: Spot | undefined, children: Spot[],
+ *    losing: boolean }} Spot */
 // What a feed lights up: the ids of endpoints, and the keys that it loses.
 /** @typedef {{ wins: string, matches: Set<string>, lost: Set<string> }} Lit */
 
@@ -61,10 +62,12 @@ function litBy(match) {
  * @param {Source[]} all @param {string} words @param {Lit} lit */
 function trees(all, words, lit) {
   const spots = new Map(endpointsOf(all).map((at) => [at.id, /** @type {Spot} */ ({
-    ...at, under: state.server.overlap.get(at.id)?.under ?? [], parent: undefined, children: [], losing: false,
+    ...at, under: state.server.overlap.get(at.id)?.under ?? [], inside: false, parent: undefined, children: [],
+    losing: false,
   })]));
   for (const spot of spots.values()) {
     const above = spot.under.find((other) => other.reason !== "order");
+    spot.inside = Boolean(above?.inside);
     spot.parent = above && spots.get(endpointID({ ...above, endpoint: above.key }));
     spot.parent?.children.push(spot);
     for (let s = /** @type {Spot | undefined} */ (spot); s && !s.losing
@@ -73,7 +76,7 @@ function trees(all, words, lit) {
   // An endpoint is shown with those around it, whether the filter wants them or not.
   const shown = new Set();
   for (const wanted of spots.values()) {
-    if (!wordsOf(wanted.endpoint).all.includes(words)) continue;
+    if (!wordsOf(wanted.endpoint).includes(words)) continue;
     for (let spot = /** @type {Spot | undefined} */ (wanted); spot
       && !shown.has(spot); spot = spot.parent) shown.add(spot);
   }
@@ -139,7 +142,7 @@ function node(spot, draw, lit) {
           value(e.name)),
         v.name && badge(v.name), wins && badge("wins", "good")),
       h("p", { class: "where" }, address(shortPath(spot))),
-      under[0]?.inside && h("p", { class: "problem" }, "in the middle of a path segment"),
+      spot.inside && h("p", { class: "problem" }, "in the middle of a path segment"),
       (e.context.length > 0 || lost.length > 0) && h("p", { class: "gets" },
         e.context.map((item) => chip(item.key, kindOf(item, wins, matches && lit.lost.has(item.key)))),
         lost.filter(() => !matches).map((key) => chip(key, "lost"))),

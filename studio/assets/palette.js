@@ -8,15 +8,15 @@ import { endpointsOf, judged, pathOf, serviceName, sources, wordsOf } from "./se
 import { change, state } from "./store.js";
 import { views } from "./views.js";
 
-// What an item is found by is in all, in lower case. What the label does not say of this is in also.
-/** @typedef {{ id: string, label: () => Child, go: () => unknown, all: string, also?: string[] }} Item */
+// What an item is found by is in all, in lower case.
+/** @typedef {{ id: string, label: () => Child, go: () => unknown, all: string }} Item */
 
 const maxItems = 12;
 
 /** @returns {Item[]} */
 const items = () => [
   ...endpointsOf(sources()).map(({ source: s, version: v, endpoint: e, id }) => ({
-    id, ...wordsOf(e), go: () => open({ source: s.id, version: v.name, key: e.key }),
+    id, all: wordsOf(e), go: () => open({ source: s.id, version: v.name, key: e.key }),
     label: () => [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
       h("span", { class: "quiet" }, value(pathOf(v, e)), sources().length > 1 && [", ", value(serviceName(s))])],
   })),
@@ -47,15 +47,6 @@ function rank(name, words) {
     words.every((word) => parts.some((part) => part.startsWith(word))),
     words.every((word) => name.includes(word)), true];
   return fits.indexOf(true);
-}
-
-/** because says which key or modifier an item was found by, where its label does not.
- * @param {Item} item @param {string[]} words */
-function because(item, words) {
-  const [name, url] = item.all.split("\n");
-  const unseen = words.filter((word) => !(name + "\n" + url).includes(word));
-  const by = new Set(unseen.flatMap((word) => item.also?.find((other) => other.toLowerCase().includes(word)) ?? []));
-  return by.size > 0 && h("span", { class: "quiet" }, " · ", [...by].map((other, i) => [i > 0 && ", ", value(other)]));
 }
 
 /** feedItem is what a pasted feed leads to. @param {string} feed @returns {Item} */
@@ -97,7 +88,7 @@ export function paletteDialog() {
       found.map((item, i) => h("li", {
         key: item.id, id: "palette-item-" + i, role: "option", "aria-selected": String(item === chosen),
         onclick: item.go,
-      }, item.label(), because(item, words)))),
+      }, item.label()))),
     found.length === 0 && h("p", { class: "blank-line" }, plain(`Nothing matches “${text.trim()}”.`)),
   ];
 }

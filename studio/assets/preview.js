@@ -1,12 +1,12 @@
 // The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
 
-import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin,
+import { cancel, choose, currentDraft, flipFeature, focusField, send, setHost, setOrigin,
   start } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, code, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
 import { chip, copyButton, failureBox, toggled } from "./parts.js";
-import { back, endpointID, go, present } from "./route.js";
+import { back, go, present } from "./route.js";
 import { contextSet, current, sendOf, sendTo, serviceName, version } from "./select.js";
 import { after, change, state } from "./store.js";
 
@@ -112,7 +112,7 @@ export function leaveMenu(event) {
 /** copyMenu copies the request in the syntax of a tool. */
 function copyMenu() {
   const snippets = currentDraft()?.snippets ?? [];
-  const gaps = (state.draft?.problems.length ?? 0) > 0;
+  const lacking = (currentDraft()?.problems.length ?? 0) > 0;
   return h("details", {
     class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy), ontoggle: toggled("copy"),
   },
@@ -125,9 +125,8 @@ function copyMenu() {
   }, "Copy ", h("span", { class: "chevron down", "aria-hidden": "true" })),
   h("div", { class: "menu-items" },
     snippets.map(({ name, text }) => copyButton("copy-" + name, () => text, name === "URL" ? "URL" : `as ${name}`)),
-    snippets.length > 0 && gaps && h("p", { class: "quiet" }, "What is missing is marked as ",
-      h("code", {}, "{{name}}"), "."),
-    snippets.length === 0 && h("p", { class: "quiet" }, "No app sends this request."),
+    snippets.length === 0 && h("p", { class: "quiet" },
+      lacking ? "Fill in what is missing first." : "No app sends this request."),
     copyButton("copy-link", () => location.origin + "/" + present(), "link to this page")));
 }
 
@@ -203,16 +202,7 @@ function setPicker() {
     choice({
       id: "set", class: "quietly", value: set.id,
       title: "What the app knows about its user and device. The values stay in this tab.",
-    }, chooseSet, [...state.sets.map((other) => [other.id, other.name]), ["new", "another viewer"]]));
-}
-
-/** @param {string} id */
-function chooseSet(id) {
-  change((state) => {
-    const next = String(state.sets.length + 1);
-    if (id === "new") state.sets = [...state.sets, { id: next, name: `viewer ${next}`, values: {} }];
-    state.set = id === "new" ? next : id;
-  });
+    }, (id) => change((state) => { state.set = id; }), state.sets.map((other) => [other.id, other.name])));
 }
 
 /** blank says why there is no endpoint to show, and what to do. @param {Source} s @returns {Child[]} */
@@ -246,26 +236,10 @@ function blank(s) {
       s.kind === "address" ? "This manifest has no endpoints. When the service has some, press Update."
       : "This definition has no endpoints yet. Add one and save the file; this page reloads automatically."];
   }
-  const again = v.endpoints.find((e) => e.name === lastNames[endpointID(state.route)]);
-  const reopen = (/** @type {string} */ key) => {
-    const typed = [key, state.route.endpoint].map((endpoint) =>
-      state.typed[endpointID({ source: s.id, version: v.name, endpoint })]);
-    open({ source: s.id, version: v.name, key }, "", typed[0] ?? typed[1]);
-  };
   return [
     title("This endpoint is gone"),
     h("p", {}, name, " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"),
       "."),
-    again && action(() => reopen(again.key), "Open ", value(again.name), " at ", value(again.key)),
-    v.endpoints.length > 0 && button({ onclick: () => choose(s.id) }, "Show the first endpoint"),
+    v.endpoints.length > 0 && action(() => choose(s.id), "Show the first endpoint"),
   ];
-}
-
-/** What the endpoints that were looked at are called, to find one again whose URL has changed.
- * @type {Record<string, string>} */
-const lastNames = {};
-
-/** rememberName is called on every rendering. @param {Current} at */
-export function rememberName(at) {
-  lastNames[at.id] = at.endpoint.name;
 }

@@ -105,12 +105,6 @@ export function contextValue(to, key) {
   return { text: to === sampleData && set.id === "1" ? "sample-value" : "", json: false }; // any value will do
 }
 
-/** elsewhere returns another destination that the set has a value of the key for.
- * @param {string} to @param {string} key */
-export function elsewhere(to, key) {
-  return Object.keys(contextSet().values).find((other) => other !== to && contextValue(other, key).text !== "");
-}
-
 /** filled is what the server needs to know to compose or send. @param {Current} at */
 export function filled(at) {
   const { source: s, version: v, endpoint: e } = at;
@@ -152,19 +146,18 @@ export function pathOf(v, e) {
   return e.origin !== shared || path === "" ? e.url.replace(/^https?:\/\//i, "") : path;
 }
 
-/** What each endpoint is found by. @type {WeakMap<Endpoint, { also: string[], all: string }>} */
+/** What each endpoint is found by. @type {WeakMap<Endpoint, string>} */
 const words = new WeakMap();
 
-/** wordsOf returns what an endpoint is found by besides its name and URL, and all of it in lower case.
- * @param {Endpoint} e */
+/** wordsOf returns what an endpoint is found by, in lower case: on its first line, its name. @param {Endpoint} e */
 export function wordsOf(e) {
-  let found = words.get(e);
-  if (!found) {
+  let all = words.get(e);
+  if (all === undefined) {
     const modifiers = e.modifiers.flatMap((m) => [m.name, ...m.params.flatMap((p) => [p.key, p.label])]);
-    const also = [...e.context.map((item) => item.key), ...modifiers];
-    words.set(e, found = { also, all: [e.name, e.url, ...also].join("\n").toLowerCase() });
+    all = [e.name, e.url, ...e.context.map((item) => item.key), ...modifiers].join("\n").toLowerCase();
+    words.set(e, all);
   }
-  return found;
+  return all;
 }
 
 /** keyOf returns the key of the endpoint that has a URL, in any version if none is named.

@@ -106,7 +106,7 @@ function facts(s) {
 /** matching returns the endpoints of a version that the filter wants. @param {Version} v */
 function matching(v) {
   const words = state.route.filter.trim().toLowerCase();
-  return v.endpoints.filter((e) => wordsOf(e).all.includes(words));
+  return v.endpoints.filter((e) => wordsOf(e).includes(words));
 }
 
 /** rows are the endpoints that were found in a version.

@@ -13,7 +13,7 @@ const mutable = {
   loaded: false,
   server: {
     instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", timeout: 0, sources: new Map(),
-    overlap: new Map(),
+    overlap: new Map(), lists: {},
   },
   route: { view: "preview", ...routeTexts, features: {}, feeds: [] },
   typed: {},
@@ -39,6 +39,7 @@ const mutable = {
   palette: { text: "", at: 0 },
   matches: null,
   changes: null,
+  difference: null,
   usage: null,
   arrived: null,
   text: null,

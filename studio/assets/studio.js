@@ -4,7 +4,7 @@ import { choose, compose, send } from "./actions.js";
 import { button, byId, choice, h, mount, plain, whenFailed } from "./dom.js";
 import { lacksKey } from "./endpoint.js";
 import { paletteDialog } from "./palette.js";
-import { leaveMenu, rememberName } from "./preview.js";
+import { leaveMenu } from "./preview.js";
 import { current, judged, serviceName, source } from "./select.js";
 import { Refused } from "./server.js";
 import { sidebar } from "./sidebar.js";
@@ -22,7 +22,6 @@ function tidy(state) {
   const at = state.route.view === "preview" ? current() : null;
   if (s) state.open["service:" + s.id] ??= true; // and it stays so when another is chosen, so that nothing moves
   if (at && lacksKey(at)) state.open.context ??= true;
-  if (at) rememberName(at);
   if ((at?.id ?? "") === fieldsOf) return;
   fieldsOf = at?.id ?? "";
   state.attention = false; // which was about the fields of another endpoint

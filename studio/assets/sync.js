@@ -69,17 +69,17 @@ function apply(now, wish) {
     return;
   }
   const first = server.instance === "";
-  /** take puts a list together: a pair is a run of what the page has.
-   * @type {<T>(list: (T | number[])[], has: readonly T[]) => T[]} */
-  const take = (list, has) => list.flatMap((item) => (Array.isArray(item) ? has.slice(item[0], item[1]) : [item]));
-  for (const s of now.sources) {
-    const old = server.sources.get(s.id);
-    s.findings = take(s.findings, old?.findings ?? []);
-    s.changes = take(s.changes, old?.changes ?? []);
-    for (const v of s.versions) v.endpoints = take(v.endpoints,
-      old?.versions.find((other) => other.name === v.name)?.endpoints ?? []);
+  /** @type {Record<string, any[]>} */
+  const lists = {};
+  for (const [name, { head, items, tail }] of Object.entries(now.lists)) {
+    const has = server.lists[name] ?? [];
+    lists[name] = [...has.slice(0, head), ...items, ...has.slice(has.length - tail)];
   }
-  const overlap = take(now.overlap, [...server.overlap.values()]);
+  for (const s of now.sources) {
+    s.findings = lists["findings " + s.id];
+    s.changes = lists["changes " + s.id];
+    for (const v of s.versions) v.endpoints = lists[`endpoints ${v.name} ${s.id}`];
+  }
   const restarted = !first && server.instance !== now.instance;
   const before = server.sources;
   const saved = now.sources.filter((/** @type {Source} */ s) => before.has(s.id) && before.get(s.id)?.read !== s.read);
@@ -90,9 +90,9 @@ function apply(now, wish) {
     if (now.usage) state.usage = { ...now.usage, period: now.period };
     const { instance, build, rev, host } = now;
     state.server = {
-      instance, build, rev, host, deployment: wish, sendTo: now.send_to, timeout: now.timeout,
+      instance, build, rev, host, deployment: wish, sendTo: now.send_to, timeout: now.timeout, lists,
       sources: new Map(now.sources.map((/** @type {Source} */ s) => [s.id, s])),
-      overlap: new Map(overlap.map((/** @type {any} */ n) => [endpointID({ ...n, endpoint: n.key }), n])),
+      overlap: new Map(lists.overlap.map((n) => [endpointID({ ...n, endpoint: n.key }), n])),
     };
   });
   for (const s of saved) if (s.kind === "file") announce(`${s.id} was saved. ${summary(s.findings)}.`);
