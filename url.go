@@ -173,6 +173,9 @@ func escapeQuery(s string) string { return strings.ReplaceAll(url.QueryEscape(s)
 // Clients treat %2e as a dot.
 func (u URL) DotSegment() string {
 	for segment := range strings.SplitSeq(u.path, "/") {
+		if segment == "" || segment[0] != '.' && segment[0] != '%' {
+			continue // without allocations
+		}
 		if dots := strings.ReplaceAll(strings.ToLower(segment), "%2e", "."); dots == "." || dots == ".." {
 			return segment
 		}

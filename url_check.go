@@ -88,11 +88,8 @@ func (u URL) check() *urlError {
 			"URL %q has two placeholders side by side", raw)
 	case strings.Count(raw, "{{")-strings.Count(raw, HostPlaceholder) > maxPlaceholders:
 		return badURL("shorten it", "URL %q has more than %d placeholders", raw, maxPlaceholders)
-	}
-	for segment := range strings.FieldsFuncSeq(u.Rest(), func(r rune) bool { return strings.ContainsRune("/?#", r) }) {
-		if strings.Count(segment, "{{") > maxInSegment {
-			return badURL("shorten it", "URL %q has more than %d placeholders in one segment", raw, maxInSegment)
-		}
+	case strings.Count(raw, "{{") > maxInSegment && crowdedSegment.MatchString(u.Rest()):
+		return badURL("shorten it", "URL %q has more than %d placeholders in one segment", raw, maxInSegment)
 	}
 	return nil
 }
@@ -108,6 +105,9 @@ const (
 	maxPlaceholders = 8
 	maxInSegment    = 3
 )
+
+// crowdedSegment matches a segment with more than maxInSegment placeholders.
+var crowdedSegment = regexp.MustCompile(fmt.Sprintf(`(\{\{[^/?#]*){%d}`, maxInSegment+1))
 
 // checkHost applies the rules for hosts of requests to the host of a URL, which has no port.
 func checkHost(name string) *host.Error {
