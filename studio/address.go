@@ -13,6 +13,8 @@ import (
 	"signpost/client"
 	"signpost/definition"
 	"signpost/internal/httpurl"
+	sources "signpost/internal/source"
+	"signpost/internal/workspace"
 )
 
 const (
@@ -58,7 +60,7 @@ func (s *Studio) registered(address *url.URL) *record {
 }
 
 // take makes what was fetched the text of a record, or else the reason why nothing was. The caller holds the lock.
-func (s *Studio) take(r *record, now *text, why *problem) error {
+func (s *Studio) take(r *record, now *workspace.File, why *problem) error {
 	defer s.bump()
 	if why != nil {
 		r.Failure = why
@@ -69,7 +71,7 @@ func (s *Studio) take(r *record, now *text, why *problem) error {
 }
 
 // fetchText fetches a manifest. It may have mistakes, which are reported as findings; whatever can be read is shown.
-func (s *Studio) fetchText(ctx context.Context, address *url.URL) (*text, *problem) {
+func (s *Studio) fetchText(ctx context.Context, address *url.URL) (*workspace.File, *problem) {
 	if strings.HasPrefix(address.RawQuery, "…") {
 		return nil, failed(http.StatusUnprocessableEntity,
 			"The studio was restarted, and this page does not keep the query of an address, which may have an access token in it.", "Register the address again.")
@@ -81,11 +83,12 @@ func (s *Studio) fetchText(ctx context.Context, address *url.URL) (*text, *probl
 	if len(fetched.Body) > maxManifest {
 		return nil, failed(http.StatusBadGateway, fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20), "")
 	}
-	now := parse(httpurl.Redacted(address.String()), fetched.Body, true)
-	if err = now.unusable(); err != nil {
+	document := sources.Document{Name: httpurl.Redacted(address.String()), Text: fetched.Body, Address: address}
+	now := &workspace.File{Document: document, Definition: document.Parse()}
+	if err = unusable(now); err != nil {
 		why := failed(http.StatusBadGateway, sentence(err.Error()),
 			"The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.")
-		why.Findings = findings(now.file, definition.Lint(now.file))
+		why.Findings = findings(now.Definition, definition.Lint(now.Definition))
 		return nil, why
 	}
 	return now, nil

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"signpost/definition"
 	"signpost/internal/testkit"
 	"signpost/studio"
 )
@@ -60,7 +59,7 @@ func TestSavedForeignManifest(t *testing.T) {
 	s, address := serve(t, studio.Options{ReadRevision: func(context.Context, string, string) ([]byte, error) {
 		return []byte(strings.Replace(text, `"X"`, `"Old X"`, 1)), nil
 	}})
-	s.SetFiles(studio.File{Definition: definition.ParseManifest("m.json", []byte(text)), Text: []byte(text), Path: "/m.json"})
+	s.Show(snapshotOf(file("m.json", text)))
 	src := sourceOf(t, address, "m.json")
 	rules := ""
 	for i := range src["findings"].([]any) {
@@ -82,7 +81,7 @@ func TestSavedForeignManifest(t *testing.T) {
 
 	// Whatever is missing does not keep the rest from being shown.
 	const bad = `{"endpoints":{"https://a.example/x":{"name":"X","mime_type":"application/json","colour":"red"}}}`
-	s.SetFiles(studio.File{Definition: definition.ParseManifest("bad.json", []byte(bad)), Text: []byte(bad)})
+	s.Show(snapshotOf(file("bad.json", bad)))
 	if src := sourceOf(t, address, "bad.json"); get(t, src, "versions", 0, "endpoints", 0, "name") != "X" || len(src["findings"].([]any)) < 2 {
 		t.Errorf("source %v", src)
 	}

@@ -8,11 +8,13 @@ import (
 
 	"signpost"
 	"signpost/diff"
+	sources "signpost/internal/source"
+	"signpost/internal/workspace"
 )
 
-// compare returns the changes since a text of the source, for the same deployment and with the verdicts of signpost
+// compare returns the changes since a state of the source, for the same deployment and with the verdicts of signpost
 // diff. Flipping a switch is not a change of the definition.
-func (src *source) compare(base *text) ([]diff.Change, error) {
+func (src *source) compare(base *workspace.File) ([]diff.Change, error) {
 	if base == nil || src.good == nil {
 		return nil, nil
 	}
@@ -74,15 +76,15 @@ type change struct {
 	Doing   string   `json:"doing"` // what the requests that it concerns do
 }
 
-// since compares with a text of a source, and counts the requests that each change concerns.
-func (s *Studio) since(src *source, base *text) (any, error) {
+// since compares with a state of a source, and counts the requests that each change concerns.
+func (s *Studio) since(src *source, base *workspace.File) (any, error) {
 	changes, err := src.compare(base)
 	if err != nil || base == nil {
 		return compared{Changes: []change{}}, err
 	}
 	if s.opts.Usage != nil {
 		for i := range changes {
-			changes[i].Service = base.file.BasePath // the counts may be those of several services
+			changes[i].Service = base.Definition.BasePath // the counts may be those of several services
 		}
 		s.opts.Usage.Join(changes)
 	}
@@ -137,7 +139,7 @@ func (src *source) compareVersions(from, to string) (any, error) {
 }
 
 // readRevision returns the state of a file at a git revision.
-func (s *Studio) readRevision(c call, of string) (*text, error) {
+func (s *Studio) readRevision(c call, of string) (*workspace.File, error) {
 	revision, src := strings.TrimSpace(of), c.src
 	switch {
 	case src.good == nil || src.Path == "":
@@ -149,8 +151,9 @@ func (s *Studio) readRevision(c call, of string) (*text, error) {
 	if err != nil {
 		return nil, err
 	}
-	old := parse(src.ID, body, src.good.file.Served())
-	if len(old.file.Versions()) == 0 {
+	document := sources.Document{Name: src.ID, Text: body}
+	old := &workspace.File{Document: document, Definition: document.Parse()}
+	if len(old.Definition.Versions()) == 0 {
 		return nil, fmt.Errorf("the file has no versions at %s", revision)
 	}
 	return old, nil
@@ -172,5 +175,5 @@ func (s *Studio) text(c call, _ about) (any, error) {
 	if c.src.now == nil {
 		return object{"text": ""}, nil
 	}
-	return object{"text": strings.ToValidUTF8(string(c.src.now.body), "\ufffd")}, nil
+	return object{"text": strings.ToValidUTF8(string(c.src.now.Text), "\ufffd")}, nil
 }

@@ -27,7 +27,7 @@ func (s *Studio) fix(c call, in fixing) (any, error) {
 	case c.src.Path == "" || c.src.Formatted:
 		return nil, failed(http.StatusConflict, "There is no file to write the fix to.", "")
 	}
-	text := c.src.now.body
+	text := c.src.now.Text
 	if err := sources.ReplaceFile(c.src.Path, text, definition.ApplyFixes(c.src.ID, text, *c.src.Findings[i].Fix)); err != nil {
 		return nil, failed(http.StatusConflict, sentence(err.Error()), "")
 	}
@@ -39,7 +39,7 @@ func (s *Studio) start(c call, _ about) (any, error) {
 	if !c.src.Empty || c.src.Path == "" || len(s.opts.Starter) == 0 {
 		return nil, failed(http.StatusConflict, "The starter goes into an empty file, and this is none.", "")
 	}
-	if err := sources.ReplaceFile(c.src.Path, c.src.now.body, s.opts.Starter); err != nil {
+	if err := sources.ReplaceFile(c.src.Path, c.src.now.Text, s.opts.Starter); err != nil {
 		return nil, failed(http.StatusConflict, sentence(err.Error()), "")
 	}
 	return object{}, nil

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"signpost/definition"
+	"signpost/internal/source"
 	"signpost/internal/testkit"
+	"signpost/internal/workspace"
 	"signpost/studio"
 )
 
@@ -54,12 +55,11 @@ func TestMatch(t *testing.T) {
 func TestNesting(t *testing.T) {
 	t.Parallel()
 	s, address := serve(t, studio.Options{})
-	s.SetFiles(
-		studio.File{Definition: definition.Parse("feeds.yaml", []byte(overlapYAML))},
-		studio.File{Registered: true, Definition: definition.Parse("other.yaml", []byte(`versions: {v1: {endpoints: {
+	other := file("other.yaml", `versions: {v1: {endpoints: {
 "https://{{host}}/v1": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: wide, type: ctx}]},
-"https://{{host}}/v1/media": {name: Twin, method: post, mime_type: application/json}}}}`))},
-	)
+"https://{{host}}/v1/media": {name: Twin, method: post, mime_type: application/json}}}}`)
+	s.Show(workspace.New(workspace.Options{}, workspace.Source{Source: &files{[]source.Document{file("feeds.yaml", overlapYAML)}}},
+		workspace.Source{Source: &files{[]source.Document{other}}, Role: workspace.Registered}).Look())
 	got := make(map[any]string)
 	for _, n := range get(t, stateOf(t, address+"/api/state"), "lists", "overlap").([]any) {
 		for _, under := range n.(object)["under"].([]any) {
@@ -72,8 +72,8 @@ func TestNesting(t *testing.T) {
 		"Media": "Twin order []; Section literals [alpha]; Wide length [wide]; ", "Twin": "Media order []; Section literals [alpha]; Wide length [wide]; ",
 	})
 	// Manifests registered alongside get no findings.
-	other := sourceOf(t, address, "other.yaml")
-	testkit.Equal(t, "other", []any{other["judged"], other["findings"]}, []any{false, []any{}})
+	registered := sourceOf(t, address, "other.yaml")
+	testkit.Equal(t, "other", []any{registered["judged"], registered["findings"]}, []any{false, []any{}})
 }
 
 // TestFindingsTogether checks that everything registered on the page is linted together, including addresses.
@@ -83,13 +83,13 @@ func TestFindingsTogether(t *testing.T) {
 	wide := "base_path: /wide\nversions: {v1: {endpoints: {\"https://{{host}}/v1/feeds\": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx}]}}}}"
 	narrow := "versions: {v1: {endpoints: {\"https://{{host}}/v1/feeds/new\": {name: New, method: get, mime_type: application/json}}}}"
 	found := func() string { return fmt.Sprint(sourceOf(t, address, "new.yaml")["findings"]) }
-	s.SetFiles(file("new.yaml", narrow))
+	s.Show(snapshotOf(file("new.yaml", narrow)))
 	testkit.Equal(t, "alone", found(), "[]")
-	s.SetFiles(file("new.yaml", narrow), file("wide.yaml", wide))
+	s.Show(snapshotOf(file("new.yaml", narrow), file("wide.yaml", wide)))
 	if got := found(); !strings.Contains(got, "overlap-drops-context") || !strings.Contains(got, "wide.yaml") {
 		t.Errorf("with another file: %s", got)
 	}
-	s.SetFiles(file("new.yaml", narrow))
+	s.Show(snapshotOf(file("new.yaml", narrow)))
 	testkit.Equal(t, "alone again", found(), "[]")
 	id := serveText(t, `{"endpoints":{"https://localhost/v1/feeds/new":{"name":"Twin","method":"post","mime_type":"application/json"}}}`)
 	registered(t, address, id)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"signpost/internal/source"
 	"signpost/internal/testkit"
 	"signpost/studio"
 )
@@ -69,10 +70,10 @@ func showFour(s *studio.Studio) {
 		return fmt.Sprintf("service: %s\nbase_path: /%s\nversions: {v1: {endpoints: {\"https://{{host}}/v1/%s\": {name: %s, method: get, mime_type: application/json}}}}\n",
 			title, path, path, title)
 	}
-	files := []studio.File{file("feeds.yaml", riskyYAML), file("news.yaml", simple("News", "news")), file("sports.yaml", brokenYAML), file("radio.yaml", simple("Radio", "radio"))}
-	s.SetFiles(files...)
+	files := []source.Document{file("feeds.yaml", riskyYAML), file("news.yaml", simple("News", "news")), file("sports.yaml", brokenYAML), file("radio.yaml", simple("Radio", "radio"))}
+	s.Show(snapshotOf(files...))
 	files[1] = file("news.yaml", "enable: [authentication]\n"+strings.Replace(simple("News", "news"), "method: get", "method: post", 1))
-	s.SetFiles(files...)
+	s.Show(snapshotOf(files...))
 }
 
 // TestScreenshot makes the picture of the README from the real page, and pictures of every view to look at.

@@ -16,6 +16,7 @@ import (
 	"signpost/internal/foreign"
 	"signpost/internal/routes"
 	sources "signpost/internal/source"
+	"signpost/internal/workspace"
 )
 
 // Kinds of sources.
@@ -42,42 +43,22 @@ type record struct {
 	address  *url.URL // with its query, which the page does not get; nil for a file
 	findings []signpost.Finding
 
-	now      *text // as last read; nil if it never was
-	good     *text // the last one without errors
-	previous *text // the one before good
-	base     *text // what changes are compared with: good when it was registered or accepted
+	now      *workspace.File // as last read; nil if it never was
+	good     *workspace.File // the last one without errors
+	previous *workspace.File // the one before good
+	base     *workspace.File // what changes are compared with: good when it was registered or accepted
 }
 
-// text is one state of a source.
-type text struct {
-	file     *definition.File
-	body     []byte
-	read     []byte             // as it was read, if body is that in lines
-	findings []signpost.Finding // of the text alone; nil if unknown
-}
-
-func parse(name string, body []byte, served bool) *text {
-	if served {
-		return inLines(&text{file: definition.ParseManifest(name, body), body: body})
-	}
-	return &text{file: definition.Parse(name, body), body: body}
-}
-
-// inLines formats a manifest on one line, in which nobody finds anything.
-func inLines(t *text) *text {
+// inLines returns a file in lines if it is a manifest on one line, in which nobody finds anything.
+func inLines(f *workspace.File) *workspace.File {
 	var out bytes.Buffer
-	if bytes.ContainsRune(bytes.TrimSpace(t.body), '\n') || json.Indent(&out, bytes.TrimSpace(t.body), "", "  ") != nil {
-		return t
+	text := bytes.TrimSpace(f.Text)
+	if !f.Definition.Served() || bytes.ContainsRune(text, '\n') || json.Indent(&out, text, "", "  ") != nil {
+		return f
 	}
-	return &text{file: definition.ParseManifest(t.file.Name, out.Bytes()), body: out.Bytes(), read: t.body}
-}
-
-// asRead returns the text as it was read.
-func (t *text) asRead() []byte {
-	if t.read != nil {
-		return t.read
-	}
-	return t.body
+	formatted := *f
+	formatted.Text, formatted.Definition = out.Bytes(), definition.ParseManifest(f.Name, out.Bytes())
+	return &formatted
 }
 
 // source is a file or an address as the page shows it for a deployment. It is immutable.
@@ -95,7 +76,7 @@ type source struct {
 	Findings []finding     `json:"-"` // sent in the lists of the view, as the changes and the endpoints are
 	Changes  []diff.Change `json:"-"` // since it was registered or accepted
 
-	shown   *text // the current text if endpoints can be read of it, else the last good one
+	shown   *workspace.File // the current text if endpoints can be read of it, else the last good one
 	enabled []string
 }
 
@@ -119,102 +100,79 @@ func (src *source) version(name string) *version {
 	return find(src.Versions, func(v *version) bool { return v.Name == name })
 }
 
-// File is a definition or a saved manifest to show.
-type File struct {
-	Definition *definition.File
-	Text       []byte // text of the definition
-	Path       string // absolute, for editors; empty if there is no file
-	Kind       string // KindFile, or KindExample for the built-in example; empty means KindFile
-
-	// Registered files take part in overlap only.
-	Registered bool
-
-	// Findings are those of the file alone, which are all if nothing else is registered.
-	Findings []signpost.Finding
-
-	// Err is the reason why the file could not be read again. It keeps the state that it had.
-	Err error
-}
-
-// SetFiles replaces the definitions. If one has errors, the page shows what can be read of it, or else its last good
-// text. A file whose text is as before does not change.
-func (s *Studio) SetFiles(files ...File) {
+// Show shows files, and the addresses that are registered besides. If a file has errors, the page shows what can be read
+// of it, or else its last good text. A file whose text is as before does not change. Files that are not judged take part
+// in overlap only.
+func (s *Studio) Show(snapshot *workspace.Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	changed := false
+	failures := make(map[sources.Source]error)
+	for _, failed := range snapshot.Failures {
+		failures[failed.From] = failed.Err
+	}
 	var next []*record
-	for _, f := range files {
-		r := s.record(f.Definition.Name)
-		if r == nil || r.address != nil {
-			r = &record{ID: f.Definition.Name, Kind: cmp.Or(f.Kind, KindFile), Path: f.Path, Judged: !f.Registered}
+	for _, f := range snapshot.Files {
+		if f.Definition == nil { // because of a bug
+			continue
 		}
-		switch {
-		case f.Err != nil:
-			why := sentence("the file cannot be read: " + f.Err.Error())
-			changed = changed || r.Failure == nil || r.Failure.Detail != why
-			r.Failure = &problem{Detail: why, Hint: "The page keeps showing the last version that it read."}
-		case r.now == nil || !bytes.Equal(r.now.asRead(), f.Text) || r.Failure != nil:
-			changed = true
-			now := &text{file: f.Definition, body: f.Text, findings: f.Findings}
-			if f.Definition.Served() {
-				now = inLines(now)
-			}
-			r.set(now)
+		r := s.record(f.Name)
+		if r == nil || r.address != nil {
+			r = s.newFile(f)
 		}
 		next = append(next, r)
+		if err := failures[f.From]; err != nil {
+			why := sentence("the file cannot be read: " + err.Error())
+			r.Failure = &problem{Detail: why, Hint: "The page keeps showing the last version that it read."}
+		} else if r.now == nil || r.now.Sum != f.Sum || r.Failure != nil {
+			r.set(f)
+		}
 	}
-	next = append(next, slices.DeleteFunc(slices.Clone(s.records), func(r *record) bool { return r.address == nil })...)
-	if changed || !slices.Equal(next, s.records) {
-		s.records = next
-		s.bump()
+	isFile := func(r *record) bool { return r.address == nil }
+	s.records = append(next, slices.DeleteFunc(s.records, isFile)...)
+	s.bump()
+}
+
+// newFile returns the record of a file that was not there before.
+func (s *Studio) newFile(f *workspace.File) *record {
+	r := &record{ID: f.Name, Kind: KindFile, Judged: f.Role == workspace.Judged}
+	if _, fixed := f.From.(*sources.Fixed); !fixed {
+		r.Path = f.ID()
+	} else if f.Name == s.opts.Example {
+		r.Kind = KindExample
 	}
+	return r
 }
 
 // set makes a text the current one, and the last good one unless it has errors.
-func (r *record) set(t *text) {
-	r.now, r.Read, r.Failure, r.Formatted = t, time.Now(), nil, t.read != nil
-	if t.unusable() != nil {
+func (r *record) set(f *workspace.File) {
+	r.now, r.Read, r.Failure = inLines(f), time.Now(), nil
+	r.Formatted = r.now != f
+	if unusable(r.now) != nil {
 		return
 	}
-	r.previous, r.good = r.good, t
+	r.previous, r.good = r.good, r.now
 	if r.base == nil {
-		r.base, r.Since = t, r.Read
+		r.base, r.Since = r.now, r.Read
 	}
 }
 
-// lint lints everything registered together. The caller holds the lock.
+// lint judges everything registered together. The caller holds the lock.
 func (s *Studio) lint() {
-	var judged, besides []*definition.File
+	var files []*workspace.File
 	for _, r := range s.records {
-		switch {
-		case r.now == nil:
-		case r.Judged:
-			judged = append(judged, r.now.file)
-		default:
-			besides = append(besides, r.now.file)
-		}
 		r.findings = nil
+		if r.now != nil {
+			files = append(files, r.now)
+		}
 	}
-	found := s.onlyFindings()
-	if found == nil {
-		found = definition.LintTogether(judged, besides)
-	}
-	for _, f := range found {
+	for _, f := range workspace.FindingsTogether(files) {
 		if r := s.record(f.File); r != nil {
-			if r.now.file.Served() {
+			if r.now.Definition.Served() {
 				f = foreign.Finding(f)
 			}
 			r.findings = append(r.findings, f)
 		}
 	}
-}
-
-// onlyFindings returns the findings of the only record, if they are known: linting takes as long as showing a text.
-func (s *Studio) onlyFindings() []signpost.Finding {
-	if len(s.records) != 1 || s.records[0].now == nil {
-		return nil
-	}
-	return s.records[0].now.findings
 }
 
 // build returns a record as a deployment has it. Nil features means those that the file enables.
@@ -235,18 +193,18 @@ func (r *record) build(host string, features []string) *source {
 		}
 		return src
 	}
-	src.Findings = findings(r.now.file, r.findings)
-	src.Empty = len(bytes.TrimSpace(r.now.body)) == 0
+	src.Findings = findings(r.now.Definition, r.findings)
+	src.Empty = len(bytes.TrimSpace(r.now.Text)) == 0
 	src.shown = r.now
-	if r.good != nil && !r.now.readable() {
+	if r.good != nil && !readable(r.now) {
 		src.shown = r.good // a syntax error takes neither title nor features away
 	}
-	shown := src.shown.file
+	shown := src.shown.Definition
 	if exact := shown.Hosts.Exact(); host == "" && r.address == nil && len(exact) > 0 {
 		src.Host = exact[0]
 	}
 	src.Host = cmp.Or(src.Host, DefaultHost)
-	src.Title = cmp.Or(r.now.file.Service, shown.Service)
+	src.Title = cmp.Or(r.now.Definition.Service, shown.Service)
 	src.BasePath = shown.BasePath
 	if features == nil {
 		features = shown.Enabled()
@@ -270,35 +228,36 @@ func (r *record) build(host string, features []string) *source {
 // served reports whether a service would serve what is shown.
 func (src *source) served() bool { return src.shown != nil && src.shown == src.good }
 
-// readable reports whether endpoints can be read of a text, whatever errors it has.
-func (t *text) readable() bool {
-	return slices.ContainsFunc(t.file.Readable(nil), func(v signpost.Version) bool { return len(v.Manifest.Endpoints) > 0 })
+// readable reports whether endpoints can be read of a file, whatever errors it has.
+func readable(f *workspace.File) bool {
+	hasEndpoints := func(v signpost.Version) bool { return len(v.Manifest.Endpoints) > 0 }
+	return slices.ContainsFunc(f.Definition.Readable(nil), hasEndpoints)
 }
 
-// unusable returns why a text cannot be served: a definition has errors, or nothing of a manifest can be read.
-func (t *text) unusable() error {
-	if !t.file.Served() {
-		_, err := t.file.Manifests(nil)
+// unusable returns why a file cannot be served: a definition has errors, or nothing of a manifest can be read.
+func unusable(f *workspace.File) error {
+	if !f.Definition.Served() {
+		_, err := f.Definition.Manifests(nil)
 		return err
 	}
-	if t.readable() {
+	if readable(f) {
 		return nil
 	}
-	_, err := client.ReadManifest(t.body)
+	_, err := client.ReadManifest(f.Text)
 	return err
 }
 
-// service returns a text with the features of the deployment, as far as it can be read: it may have errors, which a
+// service returns a file with the features of the deployment, as far as it can be read: it may have errors, which a
 // later one repaired. {{host}} is unresolved.
-func (src *source) service(t *text) *sources.Service {
-	s := &sources.Service{Name: src.ID, File: t.file, Served: t.file.Served(), Address: src.address}
+func (src *source) service(f *workspace.File) *sources.Service {
+	s := &sources.Service{Name: src.ID, File: f.Definition, Served: f.Definition.Served(), Address: src.address}
 	s.Load(src.enabled)
 	return s
 }
 
-// resolve sets the versions to those of a text, for the deployment of the source.
-func (src *source) resolve(t *text) error {
-	service := src.service(t)
+// resolve sets the versions to those of a file, for the deployment of the source.
+func (src *source) resolve(f *workspace.File) error {
+	service, definition := src.service(f), f.Definition
 	keys := make(map[string]string) // URLs as written, by resolved URL
 	for _, w := range service.Versions {
 		for _, e := range w.Manifest.Endpoints {
@@ -313,23 +272,23 @@ func (src *source) resolve(t *text) error {
 		}
 	}
 	// Without {{host}} and hosts, nothing tells which URLs are the service's own.
-	ownKnown := src.Kind == KindAddress || src.HostOpen || len(t.file.Hosts) > 0
-	origins, about := src.featureKeys(t.file), t.file.ContextKeys()
+	ownKnown := src.Kind == KindAddress || src.HostOpen || len(definition.Hosts) > 0
+	origins, about := src.featureKeys(definition), definition.ContextKeys()
 	for _, w := range service.Versions {
 		v := &version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest}
 		if !service.Served && src.served() {
-			v.Route = routes.Path(t.file.BasePath, v.Name)
+			v.Route = routes.Path(definition.BasePath, v.Name)
 		}
 		for _, e := range v.manifest.Endpoints {
 			shown := newEndpoint(e, keys[e.URL])
-			shown.Foreign = ownKnown && !t.file.Owns(signpost.CutURL(shown.Key))
+			shown.Foreign = ownKnown && !definition.Owns(signpost.CutURL(shown.Key))
 			for i := range shown.Context {
 				item := &shown.Context[i]
 				item.Feature, item.About = origins[[3]string{v.Name, shown.Key, item.Key}], about[item.Key]
 			}
-			shown.Deprecated = deprecation(cmp.Or(t.file.Deprecation(v.Name, shown.Key, ""), t.file.Deprecation(v.Name, "", "")))
+			shown.Deprecated = deprecation(cmp.Or(definition.Deprecation(v.Name, shown.Key, ""), definition.Deprecation(v.Name, "", "")))
 			for i, m := range shown.Modifiers {
-				shown.Modifiers[i].Deprecated = deprecation(t.file.Deprecation(v.Name, shown.Key, m.ID))
+				shown.Modifiers[i].Deprecated = deprecation(definition.Deprecation(v.Name, shown.Key, m.ID))
 			}
 			v.Endpoints = append(v.Endpoints, shown)
 		}
@@ -359,8 +318,8 @@ func (src *source) featureKeys(f *definition.File) map[[3]string]string {
 
 // body returns the manifest of a version as the service sends it.
 func (src *source) body(v *version) []byte {
-	if src.shown.file.Served() {
-		return bytes.ReplaceAll(src.shown.body, []byte(signpost.HostPlaceholder), []byte(src.Host))
+	if src.shown.Definition.Served() {
+		return bytes.ReplaceAll(src.shown.Text, []byte(signpost.HostPlaceholder), []byte(src.Host))
 	}
 	text, _ := v.manifest.MarshalJSON() // its text has no errors, and resolving it leaves each URL once
 	return append(text, '\n')

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"signpost/definition"
 	"signpost/internal/testkit"
 	"signpost/studio"
 )
@@ -56,9 +55,9 @@ func TestDefaultHost(t *testing.T) {
 // TestManifestOnOneLine checks that a manifest on one line is shown in lines, and its findings there.
 func TestManifestOnOneLine(t *testing.T) {
 	t.Parallel()
-	text := []byte(`{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json"},"https://a.example/y":{"name":"X","method":"get","mime_type":"application/json"}}}`)
+	const text = `{"endpoints":{"https://a.example/x":{"name":"X","method":"get","mime_type":"application/json"},"https://a.example/y":{"name":"X","method":"get","mime_type":"application/json"}}}`
 	s, address := serve(t, studio.Options{})
-	s.SetFiles(studio.File{Definition: definition.ParseManifest("m.json", text), Text: text, Path: "/m.json"})
+	s.Show(snapshotOf(file("m.json", text)))
 	src := sourceOf(t, address, "m.json")
 	testkit.Equal(t, "formatted", src["formatted"], any(true))
 	if line := get(t, src, "findings", 0, "line").(float64); line < 2 {
@@ -75,7 +74,7 @@ func TestStarter(t *testing.T) {
 	testkit.OK(t, os.WriteFile(path, []byte("\n"), 0o644))
 	s, address := serve(t, studio.Options{Starter: []byte(feedsYAML)})
 	set := func(text string) {
-		s.SetFiles(studio.File{Definition: definition.Parse("feeds.yaml", []byte(text)), Text: []byte(text), Path: path})
+		s.Show(snapshotOf(file(path, text)))
 	}
 	set("\n")
 	p := openTab(t, address)
@@ -84,7 +83,7 @@ func TestStarter(t *testing.T) {
 	testkit.Eventually(t, "the starter is written", func() bool { return testkit.Read(t, path) == feedsYAML })
 	set(feedsYAML)
 	p.waitText("#endpoint-name", "Feeds")
-	expect(t, address+"/api/start", object{"source": "feeds.yaml"}, 409, nil)
+	expect(t, address+"/api/start", object{"source": path}, 409, nil)
 }
 
 // TestPageGroupsFindings shows one card for a finding on many endpoints.

@@ -1,8 +1,8 @@
 // Package studio implements the local studio page. It shows what a configuration studio makes of manifests: the control
 // for every modifier, the request that an app would send, the response, and how the endpoints of all manifests overlap.
 //
-// [New] returns the handler for a listener on loopback. [Studio.SetFiles] sets the definitions to show, and is called
-// again whenever one changes; [Studio.Register] adds the addresses of manifests. Further addresses can be registered on
+// [New] returns the handler for a listener on loopback. [Studio.Show] sets the files to show, and is called again
+// whenever one changes; [Studio.Register] adds the addresses of manifests. Further addresses can be registered on
 // the page.
 package studio
 
@@ -54,6 +54,9 @@ type Options struct {
 
 	// Usage, if not nil, is the usage file of which the page shows counts beside controls and changes.
 	Usage Usage
+
+	// Example is the name of the built-in example, if it is shown.
+	Example string
 
 	// Starter is what the page offers to write into an empty file.
 	Starter []byte

@@ -14,8 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"signpost/definition"
+	"signpost/internal/source"
 	"signpost/internal/testkit"
+	"signpost/internal/workspace"
 	"signpost/studio"
 )
 
@@ -46,7 +47,7 @@ func serveExample(t testing.TB) string {
 	t.Helper()
 	text := testkit.Must(os.ReadFile("../internal/cli/example.yaml"))(t)
 	s, address := serve(t, studio.Options{})
-	s.SetFiles(studio.File{Definition: definition.Parse("example.yaml", text), Text: text, Kind: studio.KindExample})
+	s.Show(snapshotOf(file("example.yaml", string(text))))
 	return address
 }
 
@@ -61,12 +62,21 @@ func serveFile(t testing.TB, text string, opts ...studio.Options) (*studio.Studi
 
 // show shows a text as feeds.yaml.
 func show(s *studio.Studio, text string) {
-	s.SetFiles(file("feeds.yaml", text))
+	s.Show(snapshotOf(file("feeds.yaml", text)))
 }
 
-// file is a definition to show.
-func file(name, text string) studio.File {
-	return studio.File{Definition: definition.Parse(name, []byte(text)), Text: []byte(text), Path: "/" + name}
+// file is a definition or a manifest to show.
+func file(name, text string) source.Document { return source.Document{Name: name, Text: []byte(text)} }
+
+// files is a source of documents that are files.
+type files struct{ documents []source.Document }
+
+func (f *files) Name() string                     { return "files" }
+func (f *files) Read() ([]source.Document, error) { return f.documents, nil }
+
+// snapshotOf returns a snapshot of files that are judged.
+func snapshotOf(judged ...source.Document) *workspace.Snapshot {
+	return workspace.New(workspace.Options{Manifests: true}, workspace.Source{Source: &files{judged}}).Look()
 }
 
 // stateOf returns the state at an address, put together as the page does it.

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,7 +21,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost"
 	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/daemon"
@@ -96,7 +94,7 @@ other hosts and from other sites, and lets only browsers in that have opened the
 func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	opts := studio.Options{
 		Host: f.host, Features: f.features, SendTo: f.sendTo,
-		Starter: starter, ReadRevision: c.readRevision,
+		Example: exampleName, Starter: starter, ReadRevision: c.readRevision,
 	}
 	if _, err := host.ParseName(f.host); f.host != "" && err != nil {
 		return usageErrorf("--host: %w", err)
@@ -159,10 +157,10 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	if err != nil {
 		return usageErrorf("--send-to: %w", err)
 	}
-	page.SetFiles(studioFiles(shown)...)
+	page.Show(shown)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	go files.Follow(ctx, func(s *workspace.Snapshot) { page.SetFiles(studioFiles(s)...) })
+	go files.Follow(ctx, page.Show)
 	page.Register(ctx, addresses...)
 
 	address := "http://" + listener.Addr().String() + "/?token="
@@ -210,34 +208,6 @@ func (c *CLI) studioWorkspace(ctx context.Context, args, paths []string, f studi
 	}
 	names := workspace.Arguments{Judged: paths, Registered: f.registered, Project: c.project, Others: len(args) > 0}
 	return workspace.Follow(ctx, c.reader(), opts, names, more...)
-}
-
-// studioFiles returns the files of a snapshot as the page takes them.
-func studioFiles(s *workspace.Snapshot) []studio.File {
-	failures := make(map[source.Source]error)
-	for _, failed := range s.Failures {
-		failures[failed.From] = failed.Err
-	}
-	var files []studio.File
-	for _, f := range s.Files {
-		if f.Definition == nil { // because of a bug
-			continue
-		}
-		file := studio.File{
-			Definition: f.Definition, Text: f.Text, Registered: f.Role != workspace.Judged, Err: failures[f.From],
-			Findings: append([]signpost.Finding{}, f.Findings()...),
-		}
-		_, fixed := f.From.(*source.Fixed)
-		path, err := filepath.Abs(f.Name)
-		switch {
-		case f.From.Name() == exampleName && fixed:
-			file.Kind = studio.KindExample
-		case !fixed && err == nil:
-			file.Path = path
-		}
-		files = append(files, file)
-	}
-	return files
 }
 
 // studioHint says what the page shows.
