@@ -262,7 +262,7 @@ func (c *CLI) compare(
 	}
 	changes, err = c.compareSides(old, new, registered, f)
 	if err == nil && len(f.usage) > 0 {
-		err = c.joinUsage(ctx, states(old.services), states(new.services), versionsOf(registered), f.usage, changes)
+		err = c.joinUsage(ctx, states(old.services), versionsOf(registered), f.usage, changes)
 	}
 	return changes, remarks, err
 }

@@ -154,57 +154,15 @@ func (c *CLI) countLog(ctx context.Context, counter *usage.Counter, log string, 
 
 // joinUsage says for each change how many requests it concerns. Logs are counted for the old state of services.
 func (c *CLI) joinUsage(
-	ctx context.Context, old, new []signpost.Service, others []signpost.Version, logs []string, changes []diff.Change,
+	ctx context.Context, old []signpost.Service, others []signpost.Version, logs []string, changes []diff.Change,
 ) error {
-	counts, err := c.countUsage(ctx, putHostsBack(old, new, changes), others, logs, changes...)
+	counts, err := c.countUsage(ctx, old, others, logs, changes...)
 	if err != nil {
 		return fmt.Errorf("--usage: %w", err)
 	}
 	c.reportUnread(counts)
 	counts.Join(changes)
 	return nil
-}
-
-// putHostsBack turns manifests in the old state into what definitions have, for logs without hosts and for usage files:
-// {{host}} in the URLs on hosts on which they were compared, and the version and base path as far as the comparison
-// found them.
-func putHostsBack(old, new []signpost.Service, changes []diff.Change) []signpost.Service {
-	var hosts signpost.Hosts
-	version := ""
-	for _, change := range changes {
-		if change.Host != "" {
-			hosts = append(hosts, change.Host)
-		}
-		version = cmp.Or(version, change.Version)
-	}
-	old = slices.Clone(old)
-	for i := range old {
-		s := &old[i]
-		if !s.Served || len(hosts) == 0 {
-			continue
-		}
-		if len(new) == 1 {
-			s.BasePath = cmp.Or(s.BasePath, new[0].BasePath)
-		}
-		s.Versions = each(s.Versions, func(v signpost.Version) signpost.Version { return withoutHosts(v, hosts) })
-		if len(s.Versions) == 1 {
-			s.Versions[0].Name = cmp.Or(s.Versions[0].Name, version)
-		}
-	}
-	return old
-}
-
-// withoutHosts returns a version with {{host}} in place of hosts.
-func withoutHosts(v signpost.Version, hosts signpost.Hosts) signpost.Version {
-	v.Hosts = hosts
-	v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
-	for i, e := range v.Manifest.Endpoints {
-		if u := signpost.CutURL(e.URL); hosts.Has(u.Hostname()) {
-			authority := strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)
-			v.Manifest.Endpoints[i].URL = u.WithAuthority(authority).String()
-		}
-	}
-	return v
 }
 
 // progressInterval is how often the progress is shown.
@@ -311,21 +269,13 @@ func printUsage(w io.Writer, u *usage.Usage) {
 // usageRows returns the rows of the table, in their order.
 func usageRows(u *usage.Usage) []usageRow {
 	var rows []usageRow
-	paths := make(map[string]bool) // as unmatched feeds are shown
-	for _, e := range u.Endpoints {
-		paths[signpost.ReplacePlaceholders(signpost.CutURL(e.URL).Path(), func(string) string { return "…" })] = true
-	}
 	for path, n := range u.Unmatched {
-		what := "no endpoint answers"
-		if paths[path] {
-			what += " on that host"
-		}
-		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, what})
+		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, "no endpoint answers"})
 	}
 	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
 	services := slices.ContainsFunc(u.Endpoints, isOther)
 	for _, e := range u.Endpoints {
-		where := strings.TrimPrefix(e.Version+" ", " ") + strings.TrimPrefix(e.URL, "https://"+signpost.HostPlaceholder)
+		where := strings.TrimPrefix(e.Version+" ", " ") + strings.TrimPrefix(e.URL, "https://{{host}}")
 		if services {
 			where = e.Service + " " + where
 		}

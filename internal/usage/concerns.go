@@ -74,8 +74,8 @@ func (u *Usage) concerned(c *diff.Change) *diff.Requests {
 
 // isConcerned reports whether a change is one of the endpoint, or of its version or service.
 func (e *Endpoint) isConcerned(c *diff.Change) bool {
-	rendered := strings.Replace(e.URL, signpost.HostPlaceholder, c.Host, 1)
-	isInside := c.Endpoint == "" || c.Endpoint == e.URL || c.Endpoint == rendered
+	onHost := func(url string) string { return strings.Replace(url, signpost.HostPlaceholder, c.Host, 1) }
+	isInside := c.Endpoint == "" || onHost(c.Endpoint) == onHost(e.URL)
 	return isInside && !differ(c.Service, e.Service) && !differ(c.Version, e.Version)
 }
 

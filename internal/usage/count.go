@@ -2,13 +2,11 @@ package usage
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"regexp"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 
 	"signpost"
@@ -22,41 +20,52 @@ import (
 type Counter struct {
 	services []signpost.Service
 	changes  []diff.Change
-	anywhere *match.Index      // of everything that is registered
-	own      *match.Index      // the same, with the services' own URLs at standIn
-	ownKnown bool              // there are such URLs
-	numbers  map[[3]string]int // of the services' endpoints; of equal ones, the first answers
+	anywhere *match.Index     // of everything that is registered
+	own      []*match.Index   // of each service, with its own URLs at standIn
+	ownKnown bool             // there are such URLs
+	first    []int            // the number of each service's first endpoint
+	numbers  map[string][]int // of the services' endpoints, by URL
 	workers  []*worker
 	logs     int
 
 	words  map[string]bool // segments of endpoints' paths
 	begins [256]bool       // bytes that they begin with
-	exact  bool            // some have a query: it helps to choose the endpoint
+	exact  bool            // text that those bytes do not tell helps to choose the endpoint
 }
 
 // standIn is where requests go if the log does not tell their host.
 const standIn = "https://own.invalid"
 
 // NewCounter returns a counter for services that are registered together. Others are registered besides: what they
-// answer for is not counted by endpoint. Of changes that add a required key, requests that lack it are to be counted,
-// so that the services count as having the key already.
+// answer for is not counted by endpoint.
+//
+// Changes are those that the counts are for: see [Usage.Join]. Where they add a required key, requests that lack it are
+// counted. The hosts that they are about are those of the services that are manifests.
 func NewCounter(services []signpost.Service, others []signpost.Version, changes ...diff.Change) *Counter {
-	c := &Counter{services: services, changes: changes, words: make(map[string]bool)}
-	var all, own []signpost.Version
-	for i, s := range services {
-		for _, v := range s.Versions {
-			v.Source = strconv.Itoa(i)
-			all = append(all, v)
-			v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
-			for j, e := range v.Manifest.Endpoints {
-				u := signpost.CutURL(e.URL)
-				if v.Hosts.Owns(u) {
-					c.ownKnown = true
-					v.Manifest.Endpoints[j].URL = standIn + u.Rest()
-				}
-			}
-			own = append(own, v)
+	c := &Counter{
+		services: services, changes: changes,
+		numbers: make(map[string][]int), words: make(map[string]bool),
+	}
+	var compared signpost.Hosts
+	for _, change := range changes {
+		if change.Host != "" && !slices.Contains(compared, change.Host) {
+			compared = append(compared, change.Host)
 		}
+	}
+	var all []signpost.Version
+	number := 0
+	for _, s := range services {
+		all = append(all, s.Versions...)
+		c.first = append(c.first, number)
+		var own []signpost.Version
+		for _, v := range s.Versions {
+			if s.Served {
+				v.Hosts = slices.Concat(v.Hosts, compared)
+			}
+			own = append(own, c.atStandIn(v, number))
+			number += len(v.Manifest.Endpoints)
+		}
+		c.own = append(c.own, match.NewIndex(own...))
 	}
 	all = append(all, others...)
 	for _, v := range all {
@@ -64,16 +73,44 @@ func NewCounter(services []signpost.Service, others []signpost.Version, changes 
 			c.learn(signpost.CutURL(e.URL))
 		}
 	}
-	c.anywhere, c.own = match.NewIndex(all...), match.NewIndex(own...)
-	c.numbers = make(map[[3]string]int)
-	for number, e := range slices.Backward(c.none().Endpoints) {
-		c.numbers[e.id()] = number
-	}
+	c.anywhere = match.NewIndex(all...)
 	for range runtime.GOMAXPROCS(0) {
 		w := &worker{Counter: c, Usage: c.none(), files: c.none(), cache: make(map[string]int)}
 		c.workers = append(c.workers, w)
 	}
 	return c
+}
+
+// atStandIn returns a version with standIn in its own URLs, and notes the numbers of its endpoints. Usage files have
+// {{host}} in these URLs.
+func (c *Counter) atStandIn(v signpost.Version, number int) signpost.Version {
+	v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
+	for i, e := range v.Manifest.Endpoints {
+		u := signpost.CutURL(e.URL)
+		c.numbers[e.URL] = append(c.numbers[e.URL], number+i)
+		if !v.Hosts.Owns(u) {
+			continue
+		}
+		c.ownKnown = true
+		v.Manifest.Endpoints[i].URL = standIn + u.Rest()
+		if !u.HasHostPlaceholder() {
+			open := u.WithAuthority(strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)).String()
+			c.numbers[open] = append(c.numbers[open], number+i)
+		}
+	}
+	return v
+}
+
+// numberOf returns the number of the endpoint that a usage file or a worker counted, or nobody. Of equal ones, the
+// first answers.
+func (c *Counter) numberOf(e Endpoint, registered []Endpoint) int {
+	for _, number := range c.numbers[e.URL] {
+		known := registered[number]
+		if !differ(e.Service, known.Service) && !differ(e.Version, known.Version) {
+			return number
+		}
+	}
+	return nobody
 }
 
 // learn notes what the URL of an endpoint consists of.
@@ -84,12 +121,8 @@ func (c *Counter) learn(u signpost.URL) {
 		if word != "" {
 			c.begins[word[0]] = true
 		}
-		_, after, isPlaceholder := strings.Cut(word, "}}")
-		if isPlaceholder && strings.HasPrefix(word, "{{") && after != "" {
-			for i := range c.begins {
-				c.begins[i] = true // {{id}}.json begins like anything
-			}
-		}
+		_, after, _ := strings.Cut(word, "}}")
+		c.exact = c.exact || strings.HasPrefix(word, "{{") && after != "" // as in {{id}}.json
 	}
 }
 
@@ -160,20 +193,19 @@ func (c *Counter) add(sum, more *Usage) {
 	}
 	counted := make(map[int]bool)
 	for _, e := range more.Endpoints {
-		number, known := c.numbers[e.id()]
+		number := c.numberOf(e, sum.Endpoints)
 		switch {
-		case !known && e.Requests > 0:
+		case number == nobody && e.Requests > 0:
 			sum.Unread[unknownEndpoint] += e.Requests
-		case known && !e.uncounted:
+		case number != nobody && !e.uncounted:
 			counted[number] = true
 			complete := sum.Endpoints[number].add(e)
 			sum.LeftOut = sum.LeftOut || !complete
 		}
 	}
-	for i := range sum.Endpoints {
-		e := &sum.Endpoints[i]
-		if more.Requests > 0 && !counted[c.numbers[e.id()]] {
-			e.uncounted = true
+	for i, e := range sum.Endpoints {
+		if more.Requests > 0 && !counted[c.numberOf(e, sum.Endpoints)] {
+			sum.Endpoints[i].uncounted = true
 			sum.LeftOut = true
 		}
 	}
@@ -300,24 +332,32 @@ func (w *worker) locate(r request) int {
 
 // find asks package match. Logs do not tell reliably whether a client used https, because a proxy may have received it.
 func (c *Counter) find(r request) int {
-	host, rest := string(r.host), string(r.path)+"?"+string(r.query)
-	if host == "" {
-		number := c.own.Find(standIn + rest)
-		if number == nobody || len(c.services) == 1 {
-			return number
-		}
-		m, _ := c.own.Match(standIn + rest)
-		if slices.ContainsFunc(m.Shadowed, func(s match.Shadowed) bool { return s.Source != m.Source }) {
-			return unclear
-		}
-		return number
+	rest := string(r.path) + "?" + string(r.query)
+	if len(r.host) == 0 {
+		return c.findOwn(rest)
 	}
-	host = strings.TrimSuffix(strings.TrimSuffix(host, ":443"), ":80")
+	host := strings.TrimSuffix(strings.TrimSuffix(string(r.host), ":443"), ":80")
 	number := c.anywhere.Find("https://" + host + rest)
 	if number == nobody {
 		number = c.anywhere.Find("http://" + host + rest)
 	}
 	return number
+}
+
+// findOwn returns the endpoint that answers for a request without a host.
+func (c *Counter) findOwn(rest string) int {
+	answers := nobody
+	for i, service := range c.own {
+		number := service.Find(standIn + rest)
+		switch {
+		case number == nobody:
+		case answers != nobody:
+			return unclear
+		default:
+			answers = c.first[i] + number
+		}
+	}
+	return answers
 }
 
 // maxSegments is how many segments of a path without an endpoint are told apart.
@@ -396,55 +436,30 @@ type sentKey struct {
 	*Key
 	inURL bool   // in the ctx parameter
 	name  string // there
-	value []byte // in the request that is counted, as written; nil if it has none
 }
 
 // countKeys counts the keys in a ctx parameter. One that cannot be decoded has none.
 func (e *Endpoint) countKeys(ctx []byte) {
-	text := bytes.TrimSpace(e.decode(ctx))
+	decoded, _ := contextkeys.DecodeText(string(ctx))
+	text := bytes.TrimSpace(decoded)
 	nothing := len(text) > 0 && isNothing(text)
+	valid := json.Valid(text)
 	for _, key := range e.keys {
-		key.value = nil
-	}
-	if json.Valid(text) {
-		members(text, func(name, value []byte) {
-			name = unquote(name)
-			for _, key := range e.keys {
-				if key.name == string(name) {
-					key.value = value
-				}
-			}
-		})
-	}
-	for _, key := range e.keys {
+		var value []byte
+		if valid {
+			value = member(text, key.name)
+		}
 		switch {
 		case !key.inURL:
 			key.Unseen++
-		case nothing, key.value != nil && isNothing(unquote(key.value)):
+		case nothing, value != nil && isNothing(unquote(value)):
 			key.Undefined++
-		case key.value != nil:
+		case value != nil:
 			key.Present++
 		default:
 			key.Missing++
 		}
 	}
-}
-
-// encoding is the one that the spec has for the ctx parameter.
-var encoding = base64.RawURLEncoding.Strict()
-
-// decode returns the text of a ctx parameter, valid until the next call. What is encoded in another way takes longer:
-// if everything were, counting would take a seventh longer (BenchmarkCount).
-func (e *Endpoint) decode(ctx []byte) []byte {
-	if isNothing(ctx) {
-		return ctx
-	}
-	text, err := encoding.AppendDecode(e.buffer[:0], ctx)
-	e.buffer = text
-	if err != nil || len(ctx) > contextkeys.MaxCtx {
-		text, _ = contextkeys.DecodeText(string(ctx)) // nil if it is none
-	}
-	return text
 }
 
 // isNothing reports whether clients send this because they have no value: see contextkeys.FromRequest.

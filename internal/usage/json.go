@@ -163,6 +163,16 @@ func members(text []byte, visit func(name, value []byte)) (end int) {
 
 var quote = []byte(`"`)
 
+// member returns the value of the last member of an object with a name, as written, or nil if there is none.
+func member(object []byte, name string) (value []byte) {
+	members(object, func(other, v []byte) {
+		if string(unquote(other)) == name {
+			value = v
+		}
+	})
+	return value
+}
+
 // endOfString returns the position after the string that begins with the quote at i, or -1.
 func endOfString(text []byte, i int) int {
 	for at := i + 1; ; {

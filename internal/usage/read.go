@@ -19,7 +19,7 @@ const (
 	// maxLine is longer than the lines that servers write: they accept URLs and headers of up to 64 KiB.
 	maxLine = 128 << 10
 
-	// maxDocument is how large a HAR or a usage file may be.
+	// maxDocument is how large a HAR or a usage file may be. Longer lines are read in parts.
 	maxDocument = 16 << 20
 )
 
@@ -122,13 +122,10 @@ func readBlocks(ctx context.Context, log io.Reader, at Line, blocks chan<- block
 		}
 		text = unzipped
 	}
-	var s splitter
 	scanner := bufio.NewScanner(text)
 	scanner.Buffer(make([]byte, blockSize), maxDocument+1)
-	scanner.Split(s.split)
+	scanner.Split(splitBlock)
 	for scanner.Scan() {
-		at.Number += s.skipped
-		s.skipped = 0
 		buffer := buffers.Get().(*[]byte)
 		*buffer = append((*buffer)[:0], scanner.Bytes()...)
 		select {
@@ -146,62 +143,24 @@ var newline = []byte("\n")
 // byteOrderMark is what Windows begins a file with.
 const byteOrderMark = "\ufeff"
 
-// splitter splits a log into blocks. Of a line that is longer than a block, only the beginning is in one.
-type splitter struct {
-	inLine  bool // what follows is the rest of such a line
-	skipped int  // number of lines that ended in no block
-	needed  int  // bytes with which it is worth another look whether a document has an end
-}
-
-// split is a [bufio.SplitFunc].
-func (s *splitter) split(data []byte, atEOF bool) (advance int, text []byte, err error) {
-	begin := 0
-	if s.inLine {
-		begin = bytes.IndexByte(data, '\n') + 1
-		if begin == 0 {
-			return len(data), nil, nil
-		}
-		s.inLine = false
-		s.skipped++
-	}
-	size := s.size(data[begin:], atEOF)
-	if size == 0 {
-		return begin, nil, nil
-	}
-	return begin + size, data[begin : begin+size], nil
-}
-
-// size returns the size of the block that data begins with, or 0 if that needs more data.
-func (s *splitter) size(data []byte, atEOF bool) int {
+// splitBlock is a [bufio.SplitFunc] for blocks.
+func splitBlock(data []byte, atEOF bool) (size int, block []byte, err error) {
+	isAll := atEOF || len(data) >= maxDocument
 	lines := data
-	if !atEOF {
+	if !isAll {
 		lines = data[:bytes.LastIndexByte(data, '\n')+1]
 	}
-	if len(lines) == 0 {
-		s.inLine = len(data) >= blockSize
-		if s.inLine {
-			return len(data)
+	size = findDocument(lines)
+	if len(lines) > 0 && size == 0 {
+		size = max(0, members(data, func(name, value []byte) {}))
+		if size == 0 && isAll {
+			size = len(data)
 		}
-		return 0
 	}
-	begin := findDocument(lines)
-	if begin > 0 {
-		return begin
+	if size == 0 {
+		return 0, nil, nil
 	}
-	isAll := atEOF || len(data) >= maxDocument
-	if len(data) < s.needed && !isAll {
-		return 0
-	}
-	s.needed = 0
-	end := members(data, func(name, value []byte) {})
-	switch {
-	case end > 0:
-		return end
-	case isAll:
-		return len(data)
-	}
-	s.needed = 2 * len(data)
-	return 0
+	return size, data[:size], nil
 }
 
 // documentStarts are what HAR and usage files have after the brace. JSON lines may have a field log with a text.

@@ -70,7 +70,6 @@ type Endpoint struct {
 	keys      []*sentKey      // all keys
 	fixed     map[string]bool // parameters that are part of the URL
 	uncounted bool            // by a usage file
-	buffer    []byte          // for the text of a ctx parameter
 }
 
 // Key counts requests by what they had for a context key.
@@ -136,8 +135,6 @@ func (e *Endpoint) declare(item signpost.ContextItem) {
 	e.Keys[item.Key] = key
 	e.keys = append(e.keys, &sentKey{Key: key, inURL: item.Type == signpost.ContextCtx, name: item.SentAs()})
 }
-
-func (e *Endpoint) id() [3]string { return [3]string{e.Service, e.Version, e.URL} }
 
 // add adds counts from a usage file, and reports whether it counted all that the endpoint declares. What it did not
 // count is removed, because nobody knows how many requests use it.
