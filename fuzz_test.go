@@ -54,7 +54,7 @@ func FuzzManifest(f *testing.F) {
 		if err := json.Unmarshal(data, &m); err != nil || len(m.Validate()) > 0 {
 			return
 		}
-		warnings.Manifest(m, m, nil) // must handle every valid manifest
+		warnings.Manifest(m, m, nil, nil) // must handle every valid manifest
 		name, err := host.Parse(name)
 		if err != nil {
 			name = "api.example.com"

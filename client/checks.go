@@ -195,7 +195,8 @@ func (c *checker) checkManifest(context.Context) {
 		}
 	} else if err == nil {
 		overlaps := match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0]
-		findings = slices.Concat(m.Validate(), warnings.Published(m, c.ownHosts), overlaps)
+		errors := m.Validate()
+		findings = slices.Concat(errors, warnings.Published(m, c.ownHosts, errors), overlaps)
 	}
 	for _, f := range findings {
 		switch {

@@ -54,15 +54,16 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 			}
 		}
 	}
-	judged := warnings.Manifest(v.manifest, applied, d.Hosts)
+	errors := applied.Validate()
+	judged := warnings.Manifest(v.manifest, applied, d.Hosts, errors)
 	if d.served {
-		judged = warnings.Published(v.manifest, d.own())
+		judged = warnings.Published(v.manifest, d.own(), errors)
 	}
 	if d.hostsFail {
 		judged = slices.DeleteFunc(judged, func(f signpost.Finding) bool { return slices.Contains(warnings.AboutHosts, f.Rule) })
 	}
 	collisions := v.manifest.ValidateHosts(append(d.Hosts.Exact(), d.opts.Accepted.Exact()...)...)
-	for _, f := range slices.Concat(applied.Validate(), collisions, judged) {
+	for _, f := range slices.Concat(errors, collisions, judged) {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
 }

@@ -61,32 +61,37 @@ func Rules() []Rule {
 }
 
 // Manifest returns what is probably unintended in a manifest on its own, in the order of the endpoints. served is the
-// manifest with the features of the deployment applied. The hosts say which URLs are the service's own. Consequences of
-// an invalid URL are not reported.
-func Manifest(declared, served signpost.Manifest, hosts signpost.Hosts) []signpost.Finding {
+// manifest with the features of the deployment applied. The hosts say which URLs are the service's own. errors are those
+// of served: consequences of an invalid URL are not reported.
+func Manifest(declared, served signpost.Manifest, hosts signpost.Hosts, errors []signpost.Finding) []signpost.Finding {
 	c := checker{hosts: hosts, names: make(map[string]string)}
-	return c.manifest(declared, served)
+	return c.manifest(declared, served, errors)
 }
 
 // Published is [Manifest] for a manifest that somebody publishes. Where hosts is empty, nothing tells which URLs are
 // the service's own.
-func Published(m signpost.Manifest, hosts signpost.Hosts) []signpost.Finding {
+func Published(m signpost.Manifest, hosts signpost.Hosts, errors []signpost.Finding) []signpost.Finding {
 	isOpen := func(e signpost.Endpoint) bool { return signpost.CutURL(e.URL).HasHostPlaceholder() }
 	c := checker{hosts: hosts, names: make(map[string]string), everywhere: everywhere(m)}
 	c.ownUnknown = len(hosts) == 0 && !slices.ContainsFunc(m.Endpoints, isOpen)
-	return c.manifest(m, m)
+	return c.manifest(m, m, errors)
 }
 
-func (c *checker) manifest(declared, served signpost.Manifest) []signpost.Finding {
+func (c *checker) manifest(declared, served signpost.Manifest, errors []signpost.Finding) []signpost.Finding {
+	invalid := make(map[string]bool) // URLs
+	for _, f := range errors {
+		if f.Rule == signpost.RuleURL {
+			invalid[f.Path.Endpoint()] = true
+		}
+	}
 	rules := Rules()
 	c.served = served
 	for i, e := range served.Endpoints {
-		var err error
 		c.endpoint, c.path, c.declared = e, signpost.Path{field(e.URL)}, len(declared.Endpoints[i].ContextObj)
-		c.url, err = signpost.ParseURL(e.URL)
+		c.url = signpost.CutURL(e.URL)
 		c.mediaType = mediaType(e.MIMEType)
 		for _, r := range rules {
-			if err == nil || r.anyURL {
+			if r.anyURL || !invalid[e.URL] {
 				c.rule = r.Name
 				r.check(c)
 			}

@@ -21,7 +21,7 @@ func feed(url string) signpost.Endpoint {
 
 // warn returns the findings about a manifest without features, of a service with the given hosts.
 func warn(m signpost.Manifest, hosts ...string) []signpost.Finding {
-	return warnings.Manifest(m, m, hosts)
+	return warnings.Manifest(m, m, hosts, m.Validate())
 }
 
 // texts formats findings as path, rule and message.
@@ -58,7 +58,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 	e.Name = "Partner"
 	e.ContextObj = []signpost.ContextItem{own}
 	m := signpost.NewManifest(feed("https://{{host}}/feeds"), e)
-	got := warnings.Manifest(m, m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()), nil)
+	got := warnings.Manifest(m, m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()), nil, m.Validate())
 	want := []string{
 		`context_obj[0].key token-to-third-party: context key "own" is sent to "URL", which is not a URL of this service`,
 		`context_obj[1].key token-to-third-party: context key "plugin-login-flow.access_token" is sent to "URL", which is not a URL of this service`,
@@ -69,7 +69,7 @@ func TestThirdPartyKeysOfFeatures(t *testing.T) {
 
 	// A served manifest does not tell which keys features added. Keys that every endpoint has probably are.
 	served := testkit.Must(m.WithFeatures(signpost.Authentication(), signpost.GeoRestriction()).ForHost("localhost"))(t)
-	if diff := gocmp.Diff(want, texts(warnings.Published(served, signpost.FetchedFrom("localhost")))); diff != "" {
+	if diff := gocmp.Diff(want, texts(warnings.Published(served, signpost.FetchedFrom("localhost"), nil))); diff != "" {
 		t.Errorf("served (-want +got):\n%s", diff)
 	}
 }
@@ -82,10 +82,10 @@ func TestServedManifestOwnsItsHost(t *testing.T) {
 	media.ContextObj = e.ContextObj
 	media.Name = "Media"
 	served := testkit.Must(signpost.NewManifest(e, media).ForHost("nas.local"))(t)
-	if got := warnings.Published(served, signpost.FetchedFrom("nas.local")); len(got) != 0 {
+	if got := warnings.Published(served, signpost.FetchedFrom("nas.local"), nil); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
-	if got := warnings.Published(served, signpost.FetchedFrom("other.example")); len(got) != 4 {
+	if got := warnings.Published(served, signpost.FetchedFrom("other.example"), nil); len(got) != 4 {
 		t.Errorf("for another host: got %v", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestServedManifestOwnsItsHost(t *testing.T) {
 func TestSavedManifest(t *testing.T) {
 	e := feed("https://nas.local/feeds")
 	e.ContextObj = []signpost.ContextItem{{Key: "token", Type: signpost.ContextCtx, Required: true}}
-	if got := warnings.Published(signpost.NewManifest(e), nil); len(got) != 0 {
+	if got := warnings.Published(signpost.NewManifest(e), nil, nil); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 	if got := warn(signpost.NewManifest(e)); len(got) != 2 {
