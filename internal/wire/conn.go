@@ -10,12 +10,19 @@ import (
 type Conn struct {
 	net.Conn
 	listener *Listener
-	silent   *list.Element // in the listener's list, until the first byte has been read
-	heard    atomic.Bool   // a byte has been read
-	active   atomic.Bool   // a request is in progress
+	element  *list.Element // in the listener's list of silent connections, until the first byte has been read
+	state    atomic.Int32  // one of the constants below
 	ripe     atomic.Int64  // when the connection may be closed in favor of another, on the listener's clock
 	unread   []byte        // what was read before net/http got the connection
 }
+
+// States of a connection.
+const (
+	silent  = iota // nothing was read
+	reading        // a part of a request was read
+	active         // a request is in progress
+	idle           // it waits for another request
+)
 
 // Read reads what is unread, and then from the connection.
 func (c *Conn) Read(p []byte) (int, error) {
@@ -25,9 +32,13 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	n, err := c.Conn.Read(p)
-	if n > 0 && !c.heard.Load() {
-		c.heard.Store(true)
+	switch state := c.state.Load(); {
+	case n == 0:
+	case state == silent:
+		c.state.Store(reading)
 		c.listener.heard(c)
+	case state == idle:
+		c.state.Store(reading)
 	}
 	c.progress()
 	return n, err
@@ -41,21 +52,27 @@ func (c *Conn) Write(p []byte) (int, error) {
 
 // progress puts off closing an active connection in favor of another.
 func (c *Conn) progress() {
-	if c.active.Load() {
+	if c.state.Load() == active {
 		c.ripe.Store(c.listener.now() + int64(c.listener.stalled))
 	}
 }
 
 // begin and end mark the connection as active and as idle.
 func (c *Conn) begin() {
-	c.active.Store(true)
+	c.state.Store(active)
 	c.progress()
 }
 
 func (c *Conn) end() {
-	c.active.Store(false)
+	c.state.Store(idle)
 	c.ripe.Store(c.listener.now())
 	c.listener.wake()
+}
+
+// waits reports whether the connection waits for a request. One that has arrived, but was not read, counts as read.
+func (c *Conn) waits() bool {
+	state := c.state.Load()
+	return (state == silent || state == idle) && !c.arrived()
 }
 
 // CloseWrite is called by net/http before it closes a connection whose client may still be sending.

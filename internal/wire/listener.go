@@ -139,7 +139,7 @@ func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 	defer l.mu.Unlock()
 	if l.max <= 0 || len(l.open) < l.max {
 		c.ripe.Store(l.now() + int64(firstRequest))
-		c.silent = l.silent.PushBack(c)
+		c.element = l.silent.PushBack(c)
 		l.open[c] = true
 		return nil, 0
 	}
@@ -157,12 +157,12 @@ func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 // spares puts off closing a connection whose next request has arrived, and is only waiting for a processor to read it.
 // It reports whether it did.
 func (l *Listener) spares(c *Conn) bool {
-	if c.active.Load() || !c.arrived() {
+	if c.state.Load() == active || !c.arrived() {
 		return false
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.silent.Remove(c.silent)
+	l.silent.Remove(c.element)
 	c.ripe.Store(l.now() + int64(firstRequest))
 	return true
 }
@@ -171,7 +171,7 @@ func (l *Listener) spares(c *Conn) bool {
 func (l *Listener) remove(c *Conn) {
 	l.mu.Lock()
 	delete(l.open, c)
-	l.silent.Remove(c.silent)
+	l.silent.Remove(c.element)
 	l.mu.Unlock()
 	l.wake()
 }
@@ -179,7 +179,7 @@ func (l *Listener) remove(c *Conn) {
 // heard takes a connection off the list of those that have not sent a byte.
 func (l *Listener) heard(c *Conn) {
 	l.mu.Lock()
-	l.silent.Remove(c.silent)
+	l.silent.Remove(c.element)
 	l.mu.Unlock()
 }
 
@@ -216,18 +216,18 @@ func (l *Listener) ConnState(conn net.Conn, state http.ConnState) {
 }
 
 // Drain makes all responses to plain requests the last ones on their connections, and closes connections that wait for
-// another request.
+// another request. One that is silent, or in the middle of a request, gets its response.
 func (l *Listener) Drain() {
 	l.draining.Store(true)
-	l.closeIf(func(c *Conn) bool { return !c.active.Load() && c.heard.Load() })
+	l.closeIf(func(c *Conn) bool { return c.state.Load() == idle && c.waits() })
 }
 
-// Shutdown closes connections as soon as no request is in progress, and all of them when ctx is done. It is for what the
+// Shutdown closes connections as soon as they wait for a request, and all of them when ctx is done. It is for what the
 // Shutdown of the [http.Server] does not know about.
 func (l *Listener) Shutdown(ctx context.Context) error {
 	for l.Open() > 0 {
 		late := ctx.Err()
-		l.closeIf(func(c *Conn) bool { return !c.active.Load() || late != nil })
+		l.closeIf(func(c *Conn) bool { return c.waits() || late != nil })
 		if late != nil {
 			return late
 		}
@@ -239,12 +239,16 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	return nil
 }
 
+// connections returns the open connections.
+func (l *Listener) connections() []*Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.open))
+}
+
 // closeIf closes the connections of which a condition is true.
 func (l *Listener) closeIf(condition func(*Conn) bool) {
-	l.mu.Lock()
-	open := slices.Collect(maps.Keys(l.open))
-	l.mu.Unlock()
-	for _, c := range open {
+	for _, c := range l.connections() {
 		if condition(c) {
 			c.Close()
 		}

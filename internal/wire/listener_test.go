@@ -51,7 +51,7 @@ func waitIdle(t *testing.T, l *Listener, conn net.Conn) {
 		defer l.mu.Unlock()
 		for c := range l.open {
 			if c.RemoteAddr().String() == conn.LocalAddr().String() {
-				return !c.active.Load() && c.ripe.Load() <= l.now()
+				return c.state.Load() == idle && c.ripe.Load() <= l.now()
 			}
 		}
 		return false
