@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"signpost/client"
 	"signpost/internal/readfile"
 	"signpost/internal/source"
 )
@@ -48,14 +47,9 @@ func (c *CLI) openNetwork() error {
 // reader returns the reader for the sources of a command.
 func (c *CLI) reader() *source.Reader {
 	return &source.Reader{
-		Stdin: c.Stdin, Client: client.Options{Transport: c.transport}, Registry: c.registry(),
+		Stdin: c.Stdin, Transport: c.transport, UserAgent: userAgent(),
 		Note: func(message string) { c.reportLines([]string{message}) },
 	}
-}
-
-// registry returns how the command reaches OCI registries.
-func (c *CLI) registry() source.Registry {
-	return source.Registry{Transport: c.transport, UserAgent: userAgent()}
 }
 
 // userAgent returns the User-Agent header of requests.

@@ -58,7 +58,7 @@ func (c *CLI) push(ctx context.Context, args []string, target, project string, s
 		printf(c.Stderr, "not pushed: %s\n", tally(findings))
 		return errFindings
 	}
-	pushed, err := c.registry().Push(ctx, judgedDocuments(s), target)
+	pushed, err := c.reader().Push(ctx, judgedDocuments(s), target)
 	if err != nil {
 		return err
 	}

@@ -263,12 +263,12 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 		return err
 	}
 	config.Definition = project.Options(config.Definition)
-	follow := source.Options{
+	reader := source.Reader{
 		Stdin: stdin, CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
-		Note: func(message string) { log.Info(message) }, Once: true,
+		Note: func(message string) { log.Info(message) },
 	}
 	if len(args) == 0 {
-		args, follow.Patterns = project.Definitions, true
+		args, reader.Patterns = project.Definitions, true
 	}
 	if len(args) == 0 {
 		f.isExample = true
@@ -280,11 +280,11 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 		return usageErrorf("--poll-interval: %v is not a positive duration, such as %v",
 			config.PollInterval, daemon.DefaultPollInterval)
 	}
-	if config.Sources, err = source.Follow(args, follow); err != nil {
+	if config.Sources, err = reader.Follow(args...); err != nil {
 		return err
 	}
-	follow.Patterns, follow.Manifests = true, true
-	config.Registered, err = source.Follow(project.Registered, follow)
+	reader.Patterns, reader.Manifests = true, true
+	config.Registered, err = reader.Follow(project.Registered...)
 	return err
 }
 

@@ -41,7 +41,7 @@ func newDaemon(t *testing.T, config Config, sources ...string) (*Daemon, *testki
 	t.Helper()
 	log := new(testkit.Buffer)
 	config.Log, config.Listen = slog.New(slog.NewTextHandler(log, nil)), "127.0.0.1:0"
-	config.Sources = testkit.Must(source.Follow(sources, source.Options{}))(t)
+	config.Sources = testkit.Must(new(source.Reader).Follow(sources...))(t)
 	d := testkit.Must(New(config))(t)
 	d.Load(t.Context())
 	return d, log
@@ -162,8 +162,8 @@ func TestCachedComesFirst(t *testing.T) {
 			body := io.NopCloser(strings.NewReader(text))
 			return &http.Response{StatusCode: http.StatusOK, ContentLength: int64(len(text)), Body: body}, nil
 		})
-		opts := source.Options{CacheDir: cache, Transport: answer}
-		d.Config.Sources = testkit.Must(source.Follow([]string{"http://config.example.com/feeds.json", file}, opts))(t)
+		reader := source.Reader{CacheDir: cache, Transport: answer}
+		d.Config.Sources = testkit.Must(reader.Follow("http://config.example.com/feeds.json", file))(t)
 		d = testkit.Must(New(d.Config))(t)
 		d.logResult(d.Load(t.Context()))
 		if got := whatIsServed(d); got != "/remote cached, /file file" {

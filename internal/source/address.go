@@ -44,14 +44,14 @@ func safeRedirect(req *http.Request, via []*http.Request) error {
 
 // fetchAddress fetches the definition at an http or https URL. Its version is its ETag. A response that may have been
 // cut off counts only if a second one is the same.
-func fetchAddress(address string, opts Options) fetchFunc {
-	sender := &http.Client{Transport: opts.Transport, Timeout: addressTimeout, CheckRedirect: safeRedirect}
+func (r *Reader) fetchAddress(address string) fetchFunc {
+	sender := &http.Client{Transport: r.Transport, Timeout: addressTimeout, CheckRedirect: safeRedirect}
 	return func(ctx context.Context, before state) (state, error) {
-		now, unended, err := getAddress(ctx, sender, address, before, opts)
+		now, unended, err := r.getAddress(ctx, sender, address, before)
 		if err != nil || !unended || slices.EqualFunc(now.documents, before.documents, sameDocument) {
 			return now, err
 		}
-		again, _, err := getAddress(ctx, sender, address, before, opts)
+		again, _, err := r.getAddress(ctx, sender, address, before)
 		if err == nil && !slices.EqualFunc(now.documents, again.documents, sameDocument) {
 			err = errors.New("the response has no length, and a second one is different: one of them was cut off; " +
 				"let the server send Content-Length")
@@ -65,8 +65,8 @@ func fetchAddress(address string, opts Options) fetchFunc {
 
 // getAddress sends one request. unended reports whether the end of the connection was the end of the response, so that
 // nobody can tell whether all of it has arrived.
-func getAddress(
-	ctx context.Context, sender *http.Client, address string, before state, opts Options,
+func (r *Reader) getAddress(
+	ctx context.Context, sender *http.Client, address string, before state,
 ) (now state, unended bool, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -75,7 +75,7 @@ func getAddress(
 	if before.version != "" {
 		req.Header.Set("If-None-Match", before.version)
 	}
-	req.Header.Set("User-Agent", cmp.Or(opts.UserAgent, "signpost"))
+	req.Header.Set("User-Agent", cmp.Or(r.UserAgent, "signpost"))
 	res, err := sender.Do(req)
 	if err != nil {
 		return state{}, false, explain(err)

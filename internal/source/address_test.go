@@ -25,7 +25,7 @@ func TestFollowAddress(t *testing.T) {
 	})
 	server := httptest.NewTLSServer(mux)
 	address := server.URL + "/feeds.yaml?token=s3cr3t"
-	sources := testkit.Must(Follow([]string{address}, Options{UserAgent: "tester", Transport: server.Client().Transport}))(t)
+	sources := testkit.Must((&Reader{UserAgent: "tester", Transport: server.Client().Transport}).Follow(address))(t)
 	s := sources[0].(*Remote)
 	text, etag, unchanged := "one", `"1"`, 0
 	good := func(w http.ResponseWriter, r *http.Request) {
@@ -97,7 +97,7 @@ func TestResponseWithoutLength(t *testing.T) {
 		io.WriteString(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"+<-bodies)
 	}))
 	defer server.Close()
-	s := testkit.Must(Follow([]string{server.URL + "/feeds.yaml"}, Options{}))(t)[0].(*Remote)
+	s := testkit.Must(new(Reader).Follow(server.URL + "/feeds.yaml"))(t)[0].(*Remote)
 	for _, step := range []struct{ bodies, want, failure string }{
 		{"all all", "all", ""},
 		{"all", "all", ""},

@@ -187,11 +187,8 @@ func statFile(name string) (fs.FileInfo, error) {
 
 // readFiles reads a file, or the definitions in and below a directory.
 func (r *Reader) readFiles(name string) ([]Document, error) {
-	l := newLocal(name, r.Note)
-	l.rest, l.manifests = 0, r.Manifests
-	if r.Patterns {
-		l.match = listPattern
-	}
+	l := r.local(name)
+	l.rest = 0
 	documents, failures := l.read()
 	if len(failures) > 0 {
 		return nil, failures[0]

@@ -152,7 +152,7 @@ func TestReadLarge(t *testing.T) {
 func TestFollowTruncated(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "c.yaml": "openapi: 3.1.0\n"})
 	var notes []string
-	sources := testkit.Must(Follow([]string{dir}, Options{Note: func(message string) { notes = append(notes, message) }}))(t)
+	sources := testkit.Must((&Reader{Note: func(message string) { notes = append(notes, message) }}).Follow(dir))(t)
 	read := func(want ...string) {
 		t.Helper()
 		documents, err := sources[0].Read()

@@ -1,8 +1,6 @@
 package source
 
 import (
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 )
@@ -13,40 +11,15 @@ type Source interface {
 	Name() string
 
 	// Read returns the current definitions with their sums. With an error, it returns everything that can still be
-	// served: old documents for those that cannot be read. Read never waits for the network.
+	// served: old documents for those that cannot be read. A file has its text only when that is new: a server needs
+	// none after it has published it, and thousands are a seventh of its memory at rest (go run ./bench growth). Read
+	// never waits for the network.
 	Read() ([]Document, error)
-}
-
-// Options configure how sources are followed.
-type Options struct {
-	Stdin     io.Reader         // contents of "-"; nil means empty
-	CacheDir  string            // caches the last good state of remote sources for the next start; empty disables that
-	UserAgent string            // for requests to remote sources; empty means "signpost"
-	Transport http.RoundTripper // for these requests; nil means http.DefaultTransport
-
-	// Patterns makes an argument that is a path also match other files, as [filepath.Glob] does: those of a project
-	// file.
-	Patterns bool
-
-	// Manifests makes a directory include the manifests in it, not only the definitions.
-	Manifests bool
-
-	// Hasty makes files be read as soon as they change, and read again if they were incomplete: in an editor.
-	Hasty bool
-
-	// Once makes Read return the text of a local file only when it is new: a server needs no text after it has published
-	// it, and thousands of them are a seventh of its memory at rest (go run ./bench growth).
-	Once bool
-
-	// Note is called with a line about the files in a directory that are skipped because they are not definitions, once
-	// about each file. It may be nil.
-	Note func(message string)
 }
 
 // Follow returns the sources that the arguments name: files, directories, URLs of definitions, artifacts in OCI
 // registries, and what never changes, standard input and git revisions. It reads nothing.
-func Follow(args []string, opts Options) ([]Source, error) {
-	reader := &Reader{Stdin: opts.Stdin, Note: opts.Note}
+func (r *Reader) Follow(args ...string) ([]Source, error) {
 	var all []Source
 	for i, arg := range args {
 		switch {
@@ -56,28 +29,17 @@ func Follow(args []string, opts Options) ([]Source, error) {
 			if err != nil || u.Host == "" {
 				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", Shown(arg))
 			}
-			all = append(all, newRemote(arg, opts.CacheDir, fetchAddress(arg, opts)))
+			all = append(all, newRemote(arg, r.CacheDir, r.fetchAddress(arg)))
 		case IsRegistry(arg):
-			registry := Registry{Transport: opts.Transport, UserAgent: opts.UserAgent}
-			a, err := registry.artifact(arg, false)
+			a, err := r.artifact(arg, false)
 			if err != nil {
 				return nil, err
 			}
-			a.keep = reader.keepDefinitions
-			all = append(all, newRemote(arg, opts.CacheDir, a.fetch))
+			all = append(all, newRemote(arg, r.CacheDir, a.fetch))
 		case arg == Stdin || isRevision(arg):
-			all = append(all, newOnce(arg, reader))
+			all = append(all, newOnce(arg, *r))
 		default:
-			l := newLocal(arg, opts.Note)
-			l.manifests = opts.Manifests
-			if opts.Patterns {
-				l.match = listPattern
-			}
-			if opts.Hasty {
-				l.rest = 0
-			}
-			l.once = opts.Once
-			all = append(all, l)
+			all = append(all, r.local(arg))
 		}
 	}
 	return all, nil

@@ -34,16 +34,25 @@ type local struct {
 	rest  time.Duration                               // how long a file must have been unchanged
 	note  func(message string)                        // may be nil
 
-	once      bool // texts are returned when they are new, and not kept
 	manifests bool // it stands for those in a directory, too
 
 	files       map[string]localFile // by name
-	documents   []Document
-	directories []string // to watch for changes
+	documents   []Document           // without texts
+	directories []string             // to watch for changes
 }
 
-func newLocal(path string, note func(string)) *local {
-	return &local{path: path, match: list, rest: restTime, note: note, files: make(map[string]localFile)}
+// local returns the source for a path.
+func (r *Reader) local(path string) *local {
+	l := &local{
+		path: path, match: list, rest: restTime, note: r.Note, manifests: r.Manifests, files: make(map[string]localFile),
+	}
+	if r.Patterns {
+		l.match = listPattern
+	}
+	if r.Hasty {
+		l.rest = 0
+	}
+	return l
 }
 
 // localFile is a file as it was last read.
@@ -139,14 +148,12 @@ func (l *local) read() (_ []Document, failures []error) {
 		return l.documents, failures
 	}
 	l.files, l.documents = files, slices.Clone(documents)
-	if l.once {
-		for i := range l.documents {
-			l.documents[i].Text = nil
-		}
-		for name, f := range files {
-			f.document.Text = nil
-			files[name] = f
-		}
+	for i := range l.documents {
+		l.documents[i].Text = nil
+	}
+	for name, f := range files {
+		f.document.Text = nil
+		files[name] = f
 	}
 	return documents, failures
 }

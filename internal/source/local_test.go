@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -28,13 +29,35 @@ func writeUnseen(t *testing.T, text, path string) {
 	testkit.OK(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
 }
 
+// remembering is a source that fills in the texts that are not new.
+type remembering struct {
+	*local
+	texts map[Sum][]byte
+}
+
+func followed(r *Reader, path string) remembering {
+	return remembering{r.local(path), make(map[Sum][]byte)}
+}
+
+func (r remembering) Read() ([]Document, error) {
+	documents, err := r.local.Read()
+	documents = slices.Clone(documents)
+	for i, d := range documents {
+		if d.Text == nil {
+			documents[i].Text = r.texts[d.Sum]
+		}
+		r.texts[d.Sum] = documents[i].Text
+	}
+	return documents, err
+}
+
 // TestLocalChanges checks that every change is noticed, also that to a file of the same size and time, as after a
 // ConfigMap swap.
 func TestLocalChanges(t *testing.T) {
 	files := map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "d.yaml": definitionText}
 	dir := tree(t, files)
 	path, next := filepath.Join(dir, "b", "c.yaml"), filepath.Join(dir, "b", ".next")
-	l := newLocal(dir, quiet)
+	l := followed(&Reader{Note: quiet}, dir)
 	check := func() {
 		t.Helper()
 		documents, err := l.Read()
@@ -75,7 +98,7 @@ func TestLocalFuture(t *testing.T) {
 	}
 	dir := tree(t, files)
 	synctest.Test(t, func(t *testing.T) { // whose clock is behind that of every file
-		l := newLocal(dir, quiet)
+		l := followed(&Reader{Note: quiet}, dir)
 		start := time.Now()
 		if _, err := l.Read(); err != nil || time.Since(start) != restTime {
 			t.Errorf("%v after %v", err, time.Since(start))
@@ -92,7 +115,7 @@ func TestLocalOldFiles(t *testing.T) {
 	path := filepath.Join(tree(t, map[string]string{"a.yaml": definitionText}), "a.yaml")
 	old := time.Now().Add(-time.Hour)
 	testkit.OK(t, os.Chtimes(path, old, old))
-	l := newLocal(path, quiet)
+	l := followed(&Reader{Note: quiet}, path)
 	l.Read()
 	writeUnseen(t, otherText, path)
 	if documents, err := l.Read(); string(documents[0].Text) != definitionText || err != nil {
@@ -104,7 +127,7 @@ func TestLocalOldFiles(t *testing.T) {
 // soon as it can be.
 func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b.yaml": definitionText, "notes.yaml": "just: notes"})
-	l := newLocal(dir, quiet)
+	l := followed(&Reader{Note: quiet}, dir)
 	if documents, err := l.Read(); err != nil || len(documents) != 2 {
 		t.Fatal(documents, err)
 	}
@@ -140,7 +163,7 @@ func TestLocalKeepsWhatItCannotRead(t *testing.T) {
 func TestLocalTellsOnce(t *testing.T) {
 	dir := tree(t, map[string]string{"notes.yaml": "a: 1\n", "other.yaml": "a: 1\n"})
 	var notes []string
-	l := newLocal(dir, func(note string) { notes = append(notes, note) })
+	l := followed(&Reader{Note: func(note string) { notes = append(notes, note) }}, dir)
 	for range 3 {
 		if documents, err := l.Read(); err == nil {
 			t.Errorf("a directory without a definition gives %v", documents)
@@ -164,7 +187,7 @@ func TestLocalTellsOnce(t *testing.T) {
 func TestLocalAtRest(t *testing.T) {
 	path := filepath.Join(tree(t, map[string]string{"a.yaml": definitionText}), "a.yaml")
 	synctest.Test(t, func(t *testing.T) {
-		l := newLocal(path, quiet)
+		l := followed(&Reader{Note: quiet}, path)
 		read := func(rests time.Duration, want, failure string, texts ...string) { // texts are written while the file should rest
 			t.Helper()
 			go func() {

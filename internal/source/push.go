@@ -29,7 +29,7 @@ const pushTimeout = 5 * time.Minute
 
 // Push stores documents as one artifact, a layer for each with its path as title, and makes the tag point to it. The
 // tag is moved last, when everything is stored. The same documents give the same digest.
-func (r Registry) Push(ctx context.Context, documents []Document, target string) (Pushed, error) {
+func (r *Reader) Push(ctx context.Context, documents []Document, target string) (Pushed, error) {
 	a, err := r.artifact(target, true)
 	if err != nil {
 		return Pushed{}, err

@@ -41,7 +41,7 @@ func TestReadStdin(t *testing.T) {
 func TestFollowWhatNeverChanges(t *testing.T) {
 	t.Chdir(repository(t))
 	stdin := strings.NewReader(service("typed"))
-	sources := testkit.Must(Follow([]string{Stdin, "HEAD:feeds.yaml", "HEAD:none.yaml"}, Options{Stdin: stdin}))(t)
+	sources := testkit.Must((&Reader{Stdin: stdin}).Follow(Stdin, "HEAD:feeds.yaml", "HEAD:none.yaml"))(t)
 	for i, want := range []string{"<stdin>, stdin.yaml, service: typed", "HEAD:feeds.yaml, feeds.yaml, service: root"} {
 		remote := sources[i].(*Remote)
 		if documents, err := remote.Read(); len(documents) > 0 || err != nil || remote.Answered() {

@@ -54,13 +54,6 @@ const registryScheme = "oci://"
 // IsRegistry reports whether an argument names an artifact in an OCI registry.
 func IsRegistry(arg string) bool { return strings.HasPrefix(strings.ToLower(arg), registryScheme) }
 
-// Registry configures access to OCI registries. It uses https, or plain http if a registry on this machine speaks only
-// that, and the credentials of the Docker configuration, including its helpers.
-type Registry struct {
-	Transport http.RoundTripper // nil means http.DefaultTransport
-	UserAgent string            // empty means "signpost"
-}
-
 // artifact is an artifact in a registry: a tag, which may move, or a digest.
 type artifact struct {
 	name   string // oci://host/repository:tag
@@ -74,9 +67,10 @@ type artifact struct {
 // contains a colon, and a tag contains no slash.
 var inArtifact = regexp.MustCompile(`^([^/]*/[^:]*:[^/]*)/(.*?)/?$`)
 
-// artifact returns the artifact that an argument names, without sending a request. If retries is set, requests that
-// fail temporarily are repeated.
-func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
+// artifact returns the artifact that an argument names, without sending a request. It is reached over https, or plain
+// http if a registry on this machine speaks only that, with the credentials of the Docker configuration, including its
+// helpers. If retries is set, requests that fail temporarily are repeated.
+func (r *Reader) artifact(arg string, retries bool) (*artifact, error) {
 	name, within := arg[len(registryScheme):], ""
 	if parts := inArtifact.FindStringSubmatch(name); parts != nil {
 		name, within = parts[1], parts[2]
@@ -105,7 +99,7 @@ func (r Registry) artifact(arg string, retries bool) (*artifact, error) {
 	}
 	sender.SetUserAgent(cmp.Or(r.UserAgent, "signpost"))
 	repo := &remote.Repository{Client: sender, Reference: ref, MaxMetadataBytes: maxManifest}
-	return &artifact{name: registryScheme + name, within: within, ref: ref, repo: repo}, nil
+	return &artifact{registryScheme + name, within, ref, repo, r.keepDefinitions}, nil
 }
 
 // secretly sends credentials over https, or to a registry on this machine that speaks plain http; to no other service
@@ -302,11 +296,10 @@ func (a *artifact) explainStatus(response *errcode.ErrorResponse) error {
 
 // readRegistry reads the definitions of an artifact.
 func (r *Reader) readRegistry(ctx context.Context, arg string) ([]Document, error) {
-	a, err := r.Registry.artifact(arg, true)
+	a, err := r.artifact(arg, true)
 	if err != nil {
 		return nil, err
 	}
-	a.keep = r.keepDefinitions
 	now, err := a.fetch(ctx, state{})
 	if err != nil {
 		return nil, fmt.Errorf("read definitions %q: %w", arg, err)

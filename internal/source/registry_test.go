@@ -28,25 +28,25 @@ import (
 )
 
 // startRegistry starts a registry, and returns how to access it with its credentials, and an artifact in it.
-func startRegistry(t *testing.T) (front *registrytest.Registry, registry Registry, target string) {
+func startRegistry(t *testing.T) (front *registrytest.Registry, registry *Reader, target string) {
 	t.Helper()
 	front = registrytest.Start(t)
 	t.Setenv("DOCKER_CONFIG", front.Config)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM([]byte(testkit.Read(t, front.CAFile)))
-	return front, Registry{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}, "oci://" + front.Host + "/feeds:prod"
+	return front, &Reader{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}, "oci://" + front.Host + "/feeds:prod"
 }
 
 // push stores files, and returns the result.
-func push(t *testing.T, registry Registry, files map[string]string, target string) Pushed {
+func push(t *testing.T, registry *Reader, files map[string]string, target string) Pushed {
 	t.Helper()
 	return testkit.Must(registry.Push(t.Context(), documentsOf(files), target))(t)
 }
 
 // readFrom reads an artifact.
-func readFrom(t *testing.T, registry Registry, target string) ([]Document, error) {
+func readFrom(t *testing.T, registry *Reader, target string) ([]Document, error) {
 	t.Helper()
-	return (&Reader{Registry: registry}).Read(t.Context(), target)
+	return registry.Read(t.Context(), target)
 }
 
 func documentsOf(texts map[string]string) []Document {
@@ -144,9 +144,9 @@ func TestCredentials(t *testing.T) {
 }
 
 // follow returns a source, which is followed.
-func follow(t *testing.T, registry Registry, arg, cacheDir string) *Remote {
+func follow(t *testing.T, registry *Reader, arg, cacheDir string) *Remote {
 	t.Helper()
-	return testkit.Must(Follow([]string{arg}, Options{Transport: registry.Transport, CacheDir: cacheDir}))(t)[0].(*Remote)
+	return testkit.Must((&Reader{Transport: registry.Transport, CacheDir: cacheDir}).Follow(arg))(t)[0].(*Remote)
 }
 
 // TestFollowRegistry moves a tag back and forth. Only files that have changed are fetched.
@@ -330,8 +330,8 @@ func TestPlainRegistry(t *testing.T) {
 	front, _, _ := startRegistry(t)
 	target := "oci://" + front.PlainHost + "/feeds:prod"
 	files := map[string]string{"a.yaml": definitionText}
-	push(t, Registry{}, files, target)
-	if documents, err := readFrom(t, Registry{}, target); err != nil || !cmp.Equal(textsOf(documents), files) {
+	push(t, new(Reader), files, target)
+	if documents, err := readFrom(t, new(Reader), target); err != nil || !cmp.Equal(textsOf(documents), files) {
 		t.Errorf("%v, %v", documents, err)
 	}
 	transport := roundTrip(func(req *http.Request) (*http.Response, error) {
@@ -340,7 +340,7 @@ func TestPlainRegistry(t *testing.T) {
 		}
 		return nil, tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake", RecordHeader: [5]byte([]byte("<html"))}
 	})
-	_, err := readFrom(t, Registry{Transport: transport}, "oci://oci.example.com/feeds:prod")
+	_, err := readFrom(t, &Reader{Transport: transport}, "oci://oci.example.com/feeds:prod")
 	fails(t, "another machine", err, "the registry speaks plain http, which is only used for registries on this machine")
 }
 
@@ -377,7 +377,7 @@ func TestTokenService(t *testing.T) {
 		{"http://tokens.example", "the registry names tokens.example for tokens, which speaks plain http", false},
 	} {
 		realm, password = test.realm, false
-		_, err := readFrom(t, Registry{Transport: secure.Client().Transport}, "oci://"+name+"/feeds:prod")
+		_, err := readFrom(t, &Reader{Transport: secure.Client().Transport}, "oci://"+name+"/feeds:prod")
 		fails(t, realm, err, test.want)
 		if password != test.password {
 			t.Errorf("%s gets the password: %v", realm, password)
@@ -393,7 +393,7 @@ func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return
 func TestRegistryArguments(t *testing.T) {
 	testkit.Cases(t, "testdata/artifacts.golden", func(arg string) string {
 		_, err := new(Reader).Read(t.Context(), arg)
-		_, followErr := Follow([]string{arg}, Options{})
+		_, followErr := new(Reader).Follow(arg)
 		if argument, ok := errors.AsType[*ArgumentError](err); !ok || followErr == nil || followErr.Error() != argument.Error() {
 			t.Errorf("%s: %v, %v", arg, err, followErr)
 		}
@@ -402,9 +402,9 @@ func TestRegistryArguments(t *testing.T) {
 }
 
 // registryOf returns a registry that answers every request with the manifest of an artifact.
-func registryOf(manifest string) Registry {
+func registryOf(manifest string) *Reader {
 	header := http.Header{"Content-Type": {ocispec.MediaTypeImageManifest}, "Docker-Content-Digest": {digest.FromString(manifest).String()}}
-	return Registry{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+	return &Reader{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 		body := io.NopCloser(strings.NewReader(manifest))
 		return &http.Response{StatusCode: 200, Request: req, Header: header, ContentLength: int64(len(manifest)), Body: body}, nil
 	})}

@@ -1,7 +1,7 @@
 // Package source finds and reads definitions and manifests: in files, directories, standard input, git revisions, OCI
 // registries and at URLs.
 //
-// A [Reader] reads what the arguments of a command name, once. [Follow] returns sources that a server reads again
+// A [Reader] reads what the arguments of a command name, once. [Reader.Follow] returns sources that a server reads again
 // whenever a [Watcher] reports that they may have changed.
 package source
 
@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -92,20 +93,24 @@ func argumentErrorf(format string, args ...any) error {
 // readTimeout limits how long reading one source may take.
 const readTimeout = 30 * time.Second
 
-// Reader reads sources once. The zero value reads everything except standard input.
+// Reader reads sources once, or follows them. The zero value reads everything except standard input.
 type Reader struct {
-	Stdin    io.Reader      // contents of "-", which can be named once; nil means empty
-	Client   client.Options // how manifests are fetched; the zero value is right for a studio
-	Registry Registry       // how OCI registries are accessed
+	Stdin     io.Reader         // contents of "-", which can be named once; nil means empty
+	Transport http.RoundTripper // for requests; nil means http.DefaultTransport
+	UserAgent string            // for requests about definitions; empty means "signpost"
+	CacheDir  string            // caches the last good state of followed remote sources for the next start; empty disables that
 
 	// Manifests makes a directory include the manifests in it, not only the definitions.
 	Manifests bool
 
-	// Patterns makes a path stand for everything that matches it, as [filepath.Glob] has it.
+	// Patterns makes a path stand for everything that matches it, as [filepath.Glob] has it: for those of a project file.
 	Patterns bool
 
-	// Note is called with a line about the files in a directory that are skipped because they are not definitions. It
-	// may be nil.
+	// Hasty makes followed files be read as soon as they change, and read again if they were incomplete: in an editor.
+	Hasty bool
+
+	// Note is called with a line about the files in a directory that are skipped because they are not definitions, of
+	// followed ones once about each file. It may be nil.
 	Note func(message string)
 
 	stdinRead bool
@@ -156,7 +161,7 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 		if err != nil {
 			return nil, argumentErrorf("%v", err)
 		}
-		answer, err := client.Fetch(ctx, arg, r.Client)
+		answer, err := client.Fetch(ctx, arg, client.Options{Transport: r.Transport})
 		if err != nil {
 			return nil, err
 		}

@@ -97,7 +97,7 @@ func TestLookInterval(t *testing.T) {
 
 func TestDirectories(t *testing.T) {
 	dir := tree(t, map[string]string{"a.yaml": definitionText, "b/c.yaml": definitionText, "x/one.yaml": definitionText, "x/two.yaml": definitionText})
-	sources, err := Follow([]string{dir, filepath.Join(dir, "x/one.yaml"), filepath.Join(dir, "x/two.yaml"), filepath.Join(dir, "x/one.yaml"), "https://config.example.com/feeds.yaml"}, Options{})
+	sources, err := new(Reader).Follow(dir, filepath.Join(dir, "x/one.yaml"), filepath.Join(dir, "x/two.yaml"), filepath.Join(dir, "x/one.yaml"), "https://config.example.com/feeds.yaml")
 	if err != nil || len(sources) != 4 || sources[0].Name() != dir || sources[3].Name() != "https://config.example.com/feeds.yaml" {
 		t.Fatalf("%v, %v", sources, err)
 	}
@@ -108,7 +108,7 @@ func TestDirectories(t *testing.T) {
 	if got := Directories(sources); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	_, err = Follow([]string{"https://:bad"}, Options{})
+	_, err = new(Reader).Follow("https://:bad")
 	fails(t, "no host", err, "is not the address of a definition")
 }
 

@@ -68,12 +68,12 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 func Follow(
 	ctx context.Context, reader *source.Reader, opts Options, args Arguments, sources ...Source,
 ) (*Workspace, error) {
+	reader.Hasty = opts.Hasty
 	for _, p := range args.parts() {
-		reader.Manifests = opts.Manifests || p.role == Registered
-		follow := source.Options{Patterns: p.patterns, Manifests: reader.Manifests, Hasty: opts.Hasty, Note: reader.Note}
+		reader.Patterns, reader.Manifests = p.patterns, opts.Manifests || p.role == Registered
 		for _, name := range p.names {
 			if source.IsLocal(name) {
-				found, err := source.Follow([]string{name}, follow)
+				found, err := reader.Follow(name)
 				if err != nil {
 					return nil, p.explain(err)
 				}

@@ -177,7 +177,7 @@ type Workspace struct {
 	last    *Snapshot
 	known   map[string]*File // the files of last, by id
 	parsed  int              // texts that were parsed
-	forgets bool             // texts that were parsed
+	forgets bool             // it drops texts that were parsed
 }
 
 // New returns a workspace of sources. The first call of Look reads them.
@@ -232,12 +232,19 @@ func (w *Workspace) Look() *Snapshot {
 		})
 	}
 	group.Wait()
+	texts := make(map[string][]byte) // that are not new, by name
+	for _, f := range w.read.Files {
+		texts[f.Name] = f.Text
+	}
 	w.read = Snapshot{}
 	for i, s := range w.sources {
 		if err := readings[i].err; err != nil {
 			w.read.Failures = append(w.read.Failures, Failure{s.Source, s.Role, err})
 		}
 		for _, d := range readings[i].documents {
+			if d.Text == nil {
+				d.Text = texts[d.Name]
+			}
 			w.read.Files = append(w.read.Files, &File{Document: d, Role: s.Role, From: s.Source})
 		}
 	}

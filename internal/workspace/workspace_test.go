@@ -78,14 +78,13 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestUnsaved lays a text over a file, without reading the others again.
+// TestUnsaved lays a text over a file, without parsing the others again. The text on disk is there when it is needed.
 func TestUnsaved(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "b.yaml")
 	testkit.Write(t, filepath.Join(dir, "a.yaml"), endpoint("/a", "/a", "token"))
 	testkit.Write(t, path, endpoint("/b", "/b", ""))
 	w := testkit.Must(Follow(t.Context(), new(source.Reader), Options{Hasty: true}, Arguments{Judged: []string{dir}}))(t)
-	w.Look()
 	for _, step := range []struct {
 		unsaved  map[string]string
 		findings string
@@ -96,6 +95,7 @@ func TestUnsaved(t *testing.T) {
 		{map[string]string{path: endpoint("/b", "/a/b", "")}, "b.yaml overlap-drops-context", 3},
 		{nil, "", 4},
 	} {
+		w.Look()
 		w.Lay(step.unsaved)
 		if got := rules(w.last.Findings()); got != step.findings || w.parsed != step.parsed {
 			t.Errorf("with %v: %q, %d texts parsed", step.unsaved, got, w.parsed)
@@ -109,7 +109,7 @@ func TestForget(t *testing.T) {
 	for _, name := range []string{"a.yaml", "b.yaml"} {
 		testkit.Write(t, filepath.Join(dir, name), endpoint("/"+name, "/"+name, ""))
 	}
-	sources := testkit.Must(source.Follow([]string{dir}, source.Options{Once: true}))(t)
+	sources := testkit.Must(new(source.Reader).Follow(dir))(t)
 	w := New(Options{}, Source{Source: sources[0]})
 	if first := w.Look(); len(first.Files[0].Text) == 0 {
 		t.Error("there is no text at first")
