@@ -101,15 +101,18 @@ type handover struct {
 func (d *differ) handovers(at *slot, to *signpost.Endpoint) []handover {
 	before, after := d.registrations()
 	number := after.numbers[owner{at, canonical(to.URL)}]
-	harm := func(from int) []difference {
+	harm := func(from int) (is int, harm []difference) {
 		id := before.owners[from]
 		is, exists := after.numbers[id]
 		if !exists || is == number {
-			return nil
+			return is, nil
 		}
-		return differences(before.endpoints[from], after.endpoints[is], to)
+		return is, differences(before.endpoints[from], after.endpoints[is], to)
 	}
-	isHarmed := func(from int) bool { return len(harm(from)) > 0 }
+	isHarmed := func(from int) (int, bool) {
+		is, harm := harm(from)
+		return is, len(harm) > 0
+	}
 	var all, some []handover
 	var contest func(int) (_, _ func(int) bool)
 	if strings.Contains(to.URL, standIn) {
@@ -119,7 +122,8 @@ func (d *differ) handovers(at *slot, to *signpost.Endpoint) []handover {
 		}
 	}
 	for from, feed := range before.index.Takeovers(after.index, number, isHarmed, contest) {
-		h := handover{before.owners[from], before.endpoints[from], feed, harm(from)}
+		_, harm := harm(from)
+		h := handover{before.owners[from], before.endpoints[from], feed, harm}
 		if feed.All {
 			all = append(all, h)
 		} else {

@@ -39,6 +39,7 @@ func (o *overlapChecker) addLonger(owners []int, number int, s scene, words []st
 			return
 		}
 		if !o.allowsInside(short, number) {
+			o.count++
 			on, together := o.where(s.site, number, short)
 			o.inside[short] = append(o.inside[short], longer{number, o.example(s.site, number, short, words), on + together})
 			return

@@ -225,9 +225,10 @@ func TestTakeovers(t *testing.T) {
 	urls := []string{"https://a.example/feeds", "https://a.example/{{kind}}/top", "https://a.example/films", "https://{{host}}/feeds"}
 	before := match.NewIndex(signpost.Version{Manifest: endpoints(urls...)})
 	after := match.NewIndex(signpost.Version{Manifest: endpoints(append(urls, "https://a.example/feeds/{{id}}")...)})
-	taken := func(matters func(int) bool) string {
+	taken := func(matters func(from int) bool) string {
 		var all []string
-		for from, feed := range before.Takeovers(after, len(urls), matters, nil) {
+		kept := func(from int) (int, bool) { return from, matters(from) }
+		for from, feed := range before.Takeovers(after, len(urls), kept, nil) {
 			all = append(all, fmt.Sprint(from, " ", feed))
 		}
 		return strings.Join(all, ", ")
@@ -235,7 +236,8 @@ func TestTakeovers(t *testing.T) {
 	const top, general = "1 {https://a.example/feeds/top false}", "0 {https://a.example/feeds/… true}"
 	testkit.Equal(t, "taken over", taken(func(int) bool { return true }), top+", "+general)
 	testkit.Equal(t, "taken over from those that matter", taken(func(from int) bool { return from == 0 }), general)
-	for from := range before.Takeovers(after, len(urls), func(int) bool { return true }, nil) {
+	kept := func(from int) (int, bool) { return from, true }
+	for from := range before.Takeovers(after, len(urls), kept, nil) {
 		if from != 1 {
 			t.Error("the search goes on")
 		}

@@ -14,9 +14,9 @@ type Feed struct {
 
 // Takeovers returns the endpoints of x that answer for feeds for which, in after, the endpoint with the given number
 // answers, and an example of these feeds. The URLs of both are rendered, and an endpoint's number is its position among
-// the endpoints of all versions. Only endpoints that matter returns true for are considered. If contest is not nil, it
-// returns who else takes part before and after if one of them does.
-func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool,
+// the endpoints of all versions. Only endpoints that matter are considered, for which kept returns their number in
+// after. If contest is not nil, it returns who else takes part before and after if one of them does.
+func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int, matters bool),
 	contest func(from int) (before, after func(number int) bool)) iter.Seq2[int, Feed] {
 	return func(yield func(int, Feed) bool) {
 		to := after.endpoints[number]
@@ -31,24 +31,28 @@ func (x *Index) Takeovers(after *Index, number int, matters func(from int) bool,
 			}
 			return n.ends
 		}
-		wants := func(n *node) bool { return slices.ContainsFunc(ends(n), matters) }
-		for n, feeds := range s.meetings(to, wants, wants) {
+		wants := func(n *node) (whole, inside bool) {
 			for _, from := range ends(n) {
-				if !matters(from) {
+				is, matters := kept(from)
+				inside = inside || matters
+				whole = whole || matters && !at.yieldsTo(n, number, is)
+			}
+			return whole, inside
+		}
+		for n, feeds := range s.meetings(to, wants) {
+			for _, from := range ends(n) {
+				if _, matters := kept(from); !matters {
 					continue
 				}
 				var before, after func(int) bool
 				if contest != nil {
 					before, after = contest(from)
 				}
-				for words := range feeds {
-					if s.answers(words, before) != from || at.answers(words, after) != number {
-						continue
-					}
-					if !yield(from, Feed{shown(s.url.String(), words), slices.Equal(words, to.words)}) {
-						return
-					}
-					break
+				words, found := feeds.find(func(words []string) bool {
+					return at.answers(words, number, after) && s.answerer(words, before) == from
+				})
+				if found && !yield(from, Feed{shown(s.url.String(), words), slices.Equal(words, to.words)}) {
+					return
 				}
 			}
 		}
@@ -60,8 +64,8 @@ func shown(origin string, words []string) string {
 	return strings.ReplaceAll(origin+strings.Join(words, ""), anyValue, "…")
 }
 
-// answers returns the number of the endpoint that answers for a feed among those that take part, or -1. Nil means all.
-func (s *site) answers(words []string, takesPart func(number int) bool) int {
+// answerer returns the number of the endpoint that answers for a feed among those that take part, or -1. Nil means all.
+func (s *site) answerer(words []string, takesPart func(number int) bool) int {
 	if h := s.best(words, takesPart); h.node != nil {
 		return h.ends[0]
 	}
@@ -86,84 +90,133 @@ func (s *site) best(words []string, takesPart func(number int) bool) hit {
 	return best
 }
 
+// answers reports whether an endpoint, whose URL covers all of a feed, answers for it among those that take part. Nil
+// means all.
+func (at spot) answers(words []string, number int, takesPart func(number int) bool) bool {
+	wins := true
+	at.root.whole(words, func(n *node) bool {
+		first := slices.IndexFunc(n.ends, func(other int) bool { return takesPart == nil || takesPart(other) })
+		wins = first < 0 || n.ends[first] == number || !at.yieldsTo(n, number, n.ends[first])
+		return wins
+	})
+	return wins
+}
+
+// yieldsTo reports whether an endpoint loses to another one, at a node, where the URLs of both cover all of a feed.
+func (at spot) yieldsTo(n *node, number, other int) bool {
+	if n.depth < at.depth {
+		return false
+	}
+	return n.literals > at.literals || n.literals == at.literals && other < number
+}
+
 // meetings returns the URLs of the site that can answer for the same feeds as an endpoint and have no more path
-// segments, and such feeds: one of each kind, the most general first. It leaves out those that wants returns false for,
-// and feeds that continue inside a segment of those that inside returns false for.
-func (s *site) meetings(e indexed, wants, inside func(*node) bool) iter.Seq2[*node, iter.Seq[[]string]] {
-	return func(yield func(*node, iter.Seq[[]string]) bool) {
-		search := meeting{parts: e.parts, wants: wants, inside: inside, visit: func(n *node, words [][]string) bool {
-			return yield(n, func(yield func([]string) bool) {
-				left := maxChoices
-				choose(nil, words, func(chosen []string) bool {
-					left--
-					return yield(slices.Concat(chosen, e.words[len(chosen):])) && left > 0
-				})
-			})
-		}}
-		if root := &s.root; search.below(root) && search.wanted(root) {
-			search.visit(root, nil)
+// segments, and these feeds. wants says whether feeds matter that a URL covers to the end of a segment, and feeds that
+// continue inside its last one. Deeper URLs come first.
+func (s *site) meetings(e indexed, wants func(*node) (whole, inside bool)) iter.Seq2[*node, *feeds] {
+	return func(yield func(*node, *feeds) bool) {
+		m := meeting{e: e, wants: wants, visit: yield}
+		if m.below(&s.root) {
+			m.meet(&s.root, true, false)
 		}
 	}
 }
 
-// meeting searches a tree for endpoints that match a feed that a URL matches as well, and have no more segments than it
-// has.
+// meeting searches a tree for URLs that match a feed that an endpoint's URL matches as well, and have no more segments
+// than it has.
 type meeting struct {
-	parts  []segment                    // of the URL
-	words  [][]string                   // the feed so far: for each segment, the words that both match
-	wants  func(*node) bool             // whether the endpoints with a URL matter
-	inside func(*node) bool             // whether feeds matter that continue inside their last segment
-	visit  func(*node, [][]string) bool // returns false to end the search
+	e     indexed
+	path  []segment // from the root to the current node
+	wants func(*node) (whole, inside bool)
+	visit func(*node, *feeds) bool // returns false to end the search
 }
 
-func (m *meeting) wanted(n *node) bool { return len(n.ends) > 0 && m.wants(n) }
-
-// below searches the children of a node. Deeper endpoints are visited first. It returns false if visit did.
+// below searches the children of a node. It returns false if visit did.
 func (m *meeting) below(n *node) bool {
-	if n.depth == len(m.parts) {
+	if n.depth == len(m.e.parts) {
 		return true
 	}
-	s := m.parts[n.depth]
+	part := m.e.parts[n.depth]
 	children := n.children
-	if s.literal() {
-		children = slices.AppendSeq(slices.Clone(n.patterns), n.beginnings(s[0]))
+	if part.literal() {
+		children = slices.AppendSeq(slices.Clone(n.patterns), n.beginnings(part[0]))
 	}
 	for _, child := range children {
-		if !m.step(child) {
+		m.path = append(m.path[:n.depth], child.segment)
+		whole := part.meets(child.segment)
+		if whole && len(child.children) > 0 && !m.below(child) {
+			return false
+		}
+		if len(child.ends) > 0 && !m.meet(child, whole, part.continues(child.segment)) {
 			return false
 		}
 	}
 	return true
 }
 
-// step searches a child of the node that the words so far lead to.
-func (m *meeting) step(child *node) bool {
-	part, before := m.parts[child.depth-1], m.words[:child.depth-1]
-	words := common(part, child.segment)
-	if len(words) > 0 && len(child.children) > 0 {
-		m.words = append(before, words)
-		if !m.below(child) {
-			return false
-		}
-	}
-	if len(child.ends) > 0 && (child.segment.delimiter() || child.segment.last() != "" && m.inside(child)) {
-		words = slices.Concat(words, common(part, append(slices.Clone(child.segment), "")))
-	}
-	if len(words) == 0 || !m.wanted(child) {
+// meet visits a node if it has feeds that matter. It returns false if visit did.
+func (m *meeting) meet(n *node, whole, inside bool) bool {
+	if len(n.ends) == 0 || !whole && !inside {
 		return true
 	}
-	m.words = append(before, words)
-	return m.visit(child, m.words)
+	wantsWhole, wantsInside := m.wants(n)
+	whole = whole && wantsWhole
+	inside = inside && wantsInside
+	if !whole && !inside {
+		return true
+	}
+	return m.visit(n, &feeds{e: m.e, path: slices.Clone(m.path[:n.depth]), whole: whole, inside: inside})
 }
 
-// Limits of the work on two URLs, far beyond those that people write: with one placeholder in each segment, there are
-// at most a few words that match two of them, and one word for nearly all. Two segments have as many pairs of rests as
-// the product of their lengths at most, and far fewer unless they repeat themselves.
-const (
-	maxWords   = 64
-	maxChoices = 256
-	maxRests   = 10_000
-)
+// feeds are those for which both an endpoint's URL and a shorter one match.
+type feeds struct {
+	e             indexed
+	path          []segment // of the shorter URL
+	whole, inside bool      // the last segment of path ends where one of the feed does, or inside it
+
+	words [][]string // for each segment of path, those that both match; nil until they are needed
+	all   bool       // there are no others
+}
+
+// maxChoices is how many feeds are tried, far more than people's URLs have: most segments have one word that matches
+// two of them.
+const maxChoices = 256
+
+// find returns the first feed that accept returns true for, the most general one of each kind first. If there are too
+// many kinds to try them all, it returns one of the others: a finding too many is better than one too few.
+func (f *feeds) find(accept func(words []string) bool) (words []string, found bool) {
+	if f.words == nil {
+		f.match()
+	}
+	left := maxChoices
+	choose(nil, f.words, func(chosen []string) bool {
+		words = slices.Concat(chosen, f.e.words[len(chosen):])
+		found = accept(words)
+		left--
+		return !found && left > 0
+	})
+	return words, found || left == 0 || !f.all
+}
+
+// match finds the words that both URLs match.
+func (f *feeds) match() {
+	f.all = true
+	f.words = make([][]string, len(f.path))
+	add := func(i int, s segment) {
+		words, all := common(f.e.parts[i], s)
+		f.words[i] = append(f.words[i], words...)
+		f.all = f.all && all
+	}
+	for i, s := range f.path {
+		isLast := i == len(f.path)-1
+		if !isLast || f.whole {
+			add(i, s)
+		}
+		if isLast && f.inside {
+			add(i, s.longer())
+		}
+	}
+}
 
 // choose visits every choice of one word for each segment. It returns false if visit did.
 func choose(chosen []string, words [][]string, visit func([]string) bool) bool {
@@ -178,48 +231,104 @@ func choose(chosen []string, words [][]string, visit func([]string) bool) bool {
 	return true
 }
 
-// common returns the words that match both segments, the shortest first. Every other such word is one of them with
-// longer values.
-func common(a, b segment) []string {
+// meets reports whether a word matches both segments. If both have placeholders, there is one unless their beginnings
+// or their ends differ: a value of each can hold what the other one has in between.
+func (s segment) meets(other segment) bool {
 	switch {
+	case s.literal():
+		return other.matches(s[0])
+	case other.literal():
+		return s.matches(other[0])
+	}
+	a, b := s.last(), other.last()
+	return s.beginsLike(other) && (strings.HasSuffix(a, b) || strings.HasSuffix(b, a))
+}
+
+func (s segment) beginsLike(other segment) bool {
+	return strings.HasPrefix(s[0], other[0]) || strings.HasPrefix(other[0], s[0])
+}
+
+// continues reports whether a word that matches the segment goes on where the other one, which ends in a text, ends.
+func (s segment) continues(other segment) bool {
+	if s.literal() {
+		return other.last() != "" && other.prefix(s[0][:len(s[0])-1]) >= 0
+	}
+	return other.last() != "" && s.beginsLike(other)
+}
+
+// longer returns the segment with another placeholder at its end.
+func (s segment) longer() segment { return append(slices.Clip(s), "") }
+
+// common returns the words that match both segments, the shortest first, and whether they are all: every other such word
+// is one of them with longer values.
+func common(a, b segment) (words []string, all bool) {
+	switch {
+	case !a.meets(b):
+		return nil, true
 	case a.literal():
-		if b.matches(a[0]) {
-			return []string{a[0]}
-		}
-		return nil
+		return []string{a[0]}, true
 	case b.literal():
-		return common(b, a)
-	case !strings.HasSuffix(a.last(), b.last()) && !strings.HasSuffix(b.last(), a.last()):
-		return nil // no word ends with both: nearly always, if there are many
-	case !strings.HasPrefix(a[0], b[0]) && !strings.HasPrefix(b[0], a[0]):
-		return nil
+		return []string{b[0]}, true
 	}
 	longer := anyValue + string(more)
-	u := unifier{}
-	words := u.words(strings.Join(a, longer), strings.Join(b, longer), 0)
+	u := unifier{known: make(map[[3]int][]string)}
+	words = u.words(strings.Join(a, longer), strings.Join(b, longer), 0)
 	slices.SortStableFunc(words, func(a, b string) int { return len(a) - len(b) })
-	return words
+	if u.partial {
+		words = append(words, inTurn(a, b))
+	}
+	return words, !u.partial
+}
+
+// inTurn returns a word that matches two segments with placeholders: what one has in between is in a value of the other.
+func inTurn(a, b segment) string {
+	word := slices.Concat(segment{a[0]}, b[1:len(b)-1], a[1:])
+	if len(b[0]) > len(a[0]) {
+		word[0] = b[0]
+	}
+	if last := len(word) - 1; len(b.last()) > len(a.last()) {
+		word[last] = b.last()
+	}
+	return word.general()
 }
 
 // more stands for any number of further characters of a value.
 const more = '\x02'
 
-// unifier has the words that match the rests of two segments, by the lengths of the rests. In both, anyValue is one
-// character of a value.
-type unifier map[[3]int][]string
+// Limits of the work on two segments. Those of people have a placeholder or two, and less than ten words in common. Two
+// segments have as many pairs of rests as the product of their lengths at most, and far fewer unless they repeat
+// themselves.
+const (
+	maxWords = 32
+	maxRests = 2000
+)
+
+// unifier finds words that match two segments. In both, anyValue is one character of a value.
+type unifier struct {
+	known   map[[3]int][]string // those that match the rests of both, by their lengths
+	partial bool                // a limit has left out some
+}
 
 // words returns the words that match both rests. swapped is 1 if a is that of the second segment.
-func (u unifier) words(a, b string, swapped int) []string {
+func (u *unifier) words(a, b string, swapped int) []string {
 	rests := [3]int{len(a), len(b), swapped}
-	known, found := u[rests]
-	if found || len(u) > maxRests {
+	if known, found := u.known[rests]; found {
 		return known
 	}
-	u[rests] = nil // counts
+	if len(u.known) > maxRests {
+		u.partial = true
+		return nil
+	}
+	u.known[rests] = nil // counts
 	var words []string
 	next := func(char, a, b string) {
 		for _, word := range u.words(a, b, swapped) {
-			if word = char + word; len(words) < maxWords && !slices.Contains(words, word) {
+			word = char + word
+			switch {
+			case slices.Contains(words, word):
+			case len(words) == maxWords:
+				u.partial = true
+			default:
 				words = append(words, word)
 			}
 		}
@@ -244,6 +353,6 @@ func (u unifier) words(a, b string, swapped int) []string {
 	case b[:1] == anyValue || a[0] == b[0]:
 		next(a[:1], a[1:], b[1:])
 	}
-	u[rests] = words
+	u.known[rests] = words
 	return words
 }

@@ -21,9 +21,8 @@ const (
 // Limits of the findings: nobody reads more, and 2,000 URLs that cross with 2,000 others have four million.
 const (
 	maxFindings = 10_000
-	maxInside   = 1000 // URLs that end inside a segment of others
-	maxLonger   = 100  // such others, for each of them
-	maxNamed    = 20   // of those, in a message
+	maxLonger   = 100 // URLs in which one of them ends inside a segment
+	maxNamed    = 20  // of those, in a message
 )
 
 // Allowed reports whether a finding about an endpoint is intended, which is about the loss of a context item. The zero
@@ -84,7 +83,7 @@ type overlapChecker struct {
 	twice    map[int]bool               // endpoints for which registered-twice was reported
 	inside   map[int][]longer           // by the endpoint that ends inside a segment of others
 	found    map[int][]signpost.Finding // by number of the endpoint
-	count    int                        // of findings
+	count    int                        // of findings so far, and of parts of them
 }
 
 // loss holds the context items of an endpoint that feeds lack.
@@ -249,79 +248,82 @@ func (s scene) first(ends []int) int {
 func (o *overlapChecker) check(number int, at spot) {
 	e := o.endpoints[number]
 	kept := keySet(e.ContextObj)
-	if len(o.lost(number, at.ends, kept, true)) > 0 {
-		for _, s := range o.scenes(number, at.site, at.ends) {
-			if s.first(at.ends) == number {
-				o.lose(number, o.lost(number, s.owners, kept, true), s, nil)
-			}
+	for _, s := range o.scenes(number, at.site, at.ends) {
+		if s.first(at.ends) == number {
+			isOther := func(owner int) bool { return o.source(owner) != o.source(number) } // registered twice
+			o.lose(number, o.lost(number, slices.DeleteFunc(s.owners, isOther), kept), s, nil)
 		}
 	}
-	wants := func(n *node) bool {
-		return n != at.node && (len(o.lost(number, n.ends, kept, false)) > 0 || len(o.calledDifferently(number, n, n.ends)) > 0)
+	wants := func(n *node) (whole, inside bool) {
+		if n == at.node || o.count >= maxFindings {
+			return false, false
+		}
+		for _, owner := range n.ends {
+			if len(o.lostItems(number, owner, kept)) > 0 {
+				whole = whole || !at.yieldsTo(n, number, owner)
+				inside = true
+			}
+		}
+		return whole, inside || len(o.calledDifferently(number, n, n.ends)) > 0
 	}
-	inside := func(n *node) bool { return len(o.inside) < maxInside && wants(n) }
-	for n, feeds := range at.meetings(e, wants, inside) {
+	for n, feeds := range at.meetings(e, wants) {
 		for _, s := range o.scenes(number, at.site, n.ends) {
-			o.take(number, n, s, feeds, kept)
+			o.take(number, at, n, s, feeds, kept)
 		}
 	}
 }
 
 // take reports what an endpoint takes from those at a node in a scene.
-func (o *overlapChecker) take(number int, n *node, s scene, feeds func(func([]string) bool), kept map[string]bool) {
+func (o *overlapChecker) take(number int, at spot, n *node, s scene, feeds *feeds, kept map[string]bool) {
 	e := o.endpoints[number]
-	lost, different := o.lost(number, s.owners, kept, false), o.calledDifferently(number, n, s.owners)
-	var some []string // a feed that ends inside a segment for some values only, if nothing else tells that it loses keys
-	if len(lost) == 0 && len(different) == 0 {
+	takes := func(inside bool, words []string) bool {
+		return n.endsInside(words) == inside && at.answers(words, number, s.takesPart)
+	}
+	lost, different := o.lost(number, s.owners, kept), o.calledDifferently(number, n, s.owners)
+	if len(different) > 0 { // not only for some values
+		isGeneral := func(words []string) bool { return words[n.depth-1] == e.words[n.depth-1] && takes(true, words) }
+		if words, found := feeds.find(isGeneral); found {
+			o.addLonger(different, number, s, words)
+		}
+	}
+	if len(lost) == 0 {
 		return
 	}
-	for words := range feeds {
-		if len(lost) == 0 && len(different) == 0 {
-			break
-		}
-		if s.answers(words, s.takesPart) != number {
-			continue
-		}
-		switch {
-		case !n.endsInside(words):
-			o.lose(number, lost, s, words)
-			lost = nil
-		case len(different) > 0 && words[n.depth-1] == e.words[n.depth-1]: // not only for some values
-			o.addLonger(different, number, s, words)
-			different = nil
-		case some == nil && len(lost) > 0:
-			some = words
-		}
+	if words, found := feeds.find(func(words []string) bool { return takes(false, words) }); found {
+		o.lose(number, lost, s, words)
+		return
 	}
-	if some != nil {
-		var owners []int
-		for _, l := range lost {
-			owners = append(owners, l.owner)
-		}
-		o.addLonger(owners, number, s, some)
+	var owners []int
+	for _, l := range lost {
+		owners = append(owners, l.owner)
+	}
+	if words, found := feeds.find(func(words []string) bool { return takes(true, words) }); found {
+		o.addLonger(owners, number, s, words) // nothing else tells that some lose keys
 	}
 }
 
 // lost returns the keys of endpoints that feeds lack where the given endpoint answers, without those already reported.
-// If they have the same URL, only those of its own service count: other ones are registered twice.
-func (o *overlapChecker) lost(number int, owners []int, kept map[string]bool, sameURL bool) []loss {
+func (o *overlapChecker) lost(number int, owners []int, kept map[string]bool) []loss {
 	var all []loss
 	for _, owner := range owners {
-		if o.calls[owner] == o.calls[number] || sameURL && o.source(owner) != o.source(number) ||
-			!o.isJudged(number) && !o.isJudged(owner) {
-			continue
-		}
-		var items []signpost.ContextItem
-		for _, item := range o.endpoints[owner].ContextObj {
-			if !kept[item.Key] && !o.reported[o.lostKey(number, owner, item.Key)] {
-				items = append(items, item)
-			}
-		}
-		if len(items) > 0 {
+		if items := o.lostItems(number, owner, kept); len(items) > 0 {
 			all = append(all, loss{owner, items})
 		}
 	}
 	return all
+}
+
+func (o *overlapChecker) lostItems(number, owner int, kept map[string]bool) []signpost.ContextItem {
+	if o.calls[owner] == o.calls[number] || !o.isJudged(number) && !o.isJudged(owner) {
+		return nil
+	}
+	var items []signpost.ContextItem
+	for _, item := range o.endpoints[owner].ContextObj {
+		if !kept[item.Key] && !o.reported[o.lostKey(number, owner, item.Key)] {
+			items = append(items, item)
+		}
+	}
+	return items
 }
 
 func (o *overlapChecker) lostKey(number, owner int, key string) lostKey {

@@ -86,7 +86,9 @@ func (s segment) prefix(word string) int {
 }
 
 // matches reports whether the whole word matches the segment.
-func (s segment) matches(word string) bool { return s.prefix(word) == len(word) }
+func (s segment) matches(word string) bool {
+	return strings.HasSuffix(word, s.last()) && s.prefix(word) == len(word)
+}
 
 // node is a node in a tree of endpoint URLs, reached by a segment from its parent. The root stands for the origin.
 type node struct {
@@ -183,6 +185,22 @@ func (n *node) prefixes(words []string, length int, visit func(*node, int)) {
 	for _, child := range n.patterns {
 		reach(child, child.segment.prefix(word))
 	}
+}
+
+// whole visits the URLs below n that match all of a feed, until visit returns false.
+func (n *node) whole(words []string, visit func(*node) bool) bool {
+	if len(words) == 0 {
+		return len(n.ends) == 0 || visit(n)
+	}
+	if child := n.child(words[0]); child != nil && child.segment.literal() && !child.whole(words[1:], visit) {
+		return false
+	}
+	for _, child := range n.patterns {
+		if child.segment.matches(words[0]) && !child.whole(words[1:], visit) {
+			return false
+		}
+	}
+	return true
 }
 
 // beginnings returns the literal children that a word begins with, the shortest first.

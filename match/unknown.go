@@ -123,10 +123,11 @@ func (o *overlapChecker) unknownPairs() []unknownPair {
 			p, ok := o.unknownPair(number, other)
 			return p, ok && !found[p] && counts[o.source(p.open)] < maxUnknown
 		}
-		wants := func(n *node) bool {
-			return slices.ContainsFunc(n.ends, func(other int) bool { _, ok := pair(other); return ok })
+		wants := func(n *node) (whole, inside bool) {
+			wanted := slices.ContainsFunc(n.ends, func(other int) bool { _, ok := pair(other); return ok })
+			return wanted, wanted
 		}
-		for n, feeds := range s.meetings(e, wants, wants) {
+		for n, feeds := range s.meetings(e, wants) {
 			for _, other := range n.ends {
 				if p, ok := pair(other); ok && o.overlapsOn(p, s, n, number, other, feeds) {
 					found[p] = true
@@ -163,7 +164,7 @@ func (o *overlapChecker) unknownPair(a, b int) (unknownPair, bool) {
 }
 
 // overlapsOn reports whether an endpoint of a pair takes feeds from the other one, at a node, that lose something.
-func (o *overlapChecker) overlapsOn(p unknownPair, s *site, n *node, number, other int, feeds func(func([]string) bool)) bool {
+func (o *overlapChecker) overlapsOn(p unknownPair, s *site, n *node, number, other int, feeds *feeds) bool {
 	e, from := o.endpoints[number], o.endpoints[other]
 	loses := slices.Equal(e.words, from.words) || len(missingKeys(from.ContextObj, keySet(e.ContextObj))) > 0
 	origin := o.endpoints[p.written].url.Origin()
@@ -175,11 +176,9 @@ func (o *overlapChecker) overlapsOn(p unknownPair, s *site, n *node, number, oth
 		isOn := o.source(third) == o.source(p.open) || slices.Contains(o.version(third).Hosts, p.host)
 		return isOn && strings.EqualFold(e.url.Resolve(p.host).Origin(), origin)
 	}
-	for words := range feeds {
+	_, found := feeds.find(func(words []string) bool {
 		inside := n.endsInside(words) && words[n.depth-1] == e.words[n.depth-1]
-		if (loses || inside) && s.answers(words, isThere) == number {
-			return true
-		}
-	}
-	return false
+		return (loses || inside) && s.answerer(words, isThere) == number
+	})
+	return found
 }
