@@ -5,10 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -16,34 +13,16 @@ import (
 	"signpost/internal/tree"
 )
 
-// MaxSize is the maximum size in bytes of a document: of its files together.
-const MaxSize = tree.MaxSize
-
 // maxResolved is the maximum size in bytes of what references stand for, counting only those that are followed: ten
 // times that of the largest documents that exist. Notes and options take a multiple of it in memory.
 const maxResolved = 16 << 20
 
-var errTooLarge = fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
-
 // maxDepth limits chains of references.
 const maxDepth = 32
 
-// file is a document, or a file that one refers to.
-type file struct {
-	path string // path in Options.Files
-	name string // name in notes
-	root *tree.Node
-	err  error // why there is no root
-}
-
-// parse parses a file.
-func (im *importer) parse(f *file, content []byte) error {
-	im.size += len(content)
-	if im.size > MaxSize {
-		return errTooLarge
-	}
+// parse parses the document.
+func (im *importer) parse(content []byte) error {
 	doc := tree.Parse(content, json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark))))
-	im.owners[doc] = f
 	for _, p := range doc.Problems {
 		switch p.Kind {
 		case tree.Syntax, tree.TooLarge:
@@ -52,8 +31,8 @@ func (im *importer) parse(f *file, content []byte) error {
 			im.repeats = append(im.repeats, p.At)
 		}
 	}
-	f.root = doc.Root
-	if f.root == nil {
+	im.root = doc.Root
+	if im.root == nil {
 		return errors.New("the file is empty")
 	}
 	return nil
@@ -82,13 +61,13 @@ func (im *importer) target(n *tree.Node) (*tree.Node, error) {
 	if !is(ref, tree.String) {
 		return nil, nil
 	}
-	target, err := im.find(im.owners[ref.Document()], ref.Text)
+	target, err := im.find(ref.Text)
 	if err != nil {
 		return nil, fmt.Errorf("reference %q %w", ref.Text, err)
 	}
 	im.resolved += target.End() - target.Start()
 	if im.resolved > maxResolved {
-		return nil, errTooLarge
+		return nil, errors.New("the document is too large") // which rejects all of it
 	}
 	return target, nil
 }
@@ -96,24 +75,17 @@ func (im *importer) target(n *tree.Node) (*tree.Node, error) {
 // pointerEscapes undoes the escapes of a JSON pointer.
 var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
-// find returns what a reference in a file points to. Its errors complete a message that starts with "reference …".
-func (im *importer) find(in *file, ref string) (*tree.Node, error) {
-	name, pointer, _ := strings.Cut(ref, "#")
-	if name != "" {
-		u, err := url.Parse(name)
-		if err != nil || u.Scheme != "" || u.Host != "" {
-			return nil, errors.New("is not a file path: remote references are not fetched")
-		}
-		in = im.open(path.Join(path.Dir(in.path), u.Path))
-		if in.err != nil {
-			return nil, fmt.Errorf("leads to a file that cannot be read: %w", in.err)
-		}
+// find returns what a reference points to. Its errors complete a message that starts with "reference …".
+func (im *importer) find(ref string) (*tree.Node, error) {
+	file, pointer, _ := strings.Cut(ref, "#")
+	if file != "" {
+		return nil, errors.New("leads out of the document: bundle its files into one first")
 	}
 	pointer, err := url.PathUnescape(pointer)
 	if err != nil || pointer != "" && pointer[0] != '/' {
 		return nil, errors.New("has no path after the #, such as #/components/parameters/limit")
 	}
-	n := in.root
+	n := im.root
 	for _, key := range strings.Split(pointer, "/")[1:] {
 		key = pointerEscapes.Replace(key)
 		next := get(n, key)
@@ -126,44 +98,6 @@ func (im *importer) find(in *file, ref string) (*tree.Node, error) {
 		}
 	}
 	return n, nil
-}
-
-// open reads a file that the document refers to. Each file is read once.
-func (im *importer) open(path string) *file {
-	f := im.loaded[path]
-	if f == nil {
-		f = &file{path: path, name: filepath.Join(im.folder, filepath.FromSlash(path))}
-		im.loaded[path] = f
-		var content []byte
-		if content, f.err = im.read(path); f.err == nil {
-			f.err = im.parse(f, content)
-		}
-	}
-	return f
-}
-
-func (im *importer) read(path string) ([]byte, error) {
-	if im.opts.Files == nil {
-		return nil, errors.New("the document came without its directory")
-	}
-	if !fs.ValidPath(path) {
-		return nil, errors.New("it is outside the directory within which references are followed (--root)")
-	}
-	info, err := fs.Stat(im.opts.Files, path)
-	var content []byte
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular(): // a FIFO would block
-		err = errors.New("it is not a regular file")
-	case info.Size() > MaxSize:
-		err = errTooLarge
-	default:
-		content, err = fs.ReadFile(im.opts.Files, path)
-	}
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathErr.Err // the reference already names the path
-	}
-	return content, err
 }
 
 // The following functions read nodes. All of them accept nil, since any part of a document may be missing.
