@@ -81,6 +81,7 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
 	cmd.Flags().StringVar(&f.host, "host", "",
 		"hostname for {{host}} (default: that of the manifest, or each that a definition declares)")
 	cmd.Flags().BoolVar(&f.export, "export", false, "OLD is all that a studio has: compare what is on the hosts of NEW")
+	c.exclude(cmd, "export", "host", "--export compares what is on the hosts of NEW: remove --host")
 	addRegisteredFlag(cmd, &f.registered)
 	cmd.Flags().StringSliceVar(&f.usage, "usage", nil,
 		"usage file or access log: say how many requests each change concerns (repeatable)")
@@ -256,6 +257,10 @@ func (c *CLI) compare(
 		return nil, nil, err
 	}
 	compared := slices.Concat(old.services, new.services)
+	isOpen := func(s *source.Service) bool { return s.Host == signpost.HostPlaceholder }
+	if c.given("host") && !slices.ContainsFunc(compared, isOpen) {
+		return nil, nil, usageErrorf("--host: %s and %s are manifests, which already contain their hosts", old.name, new.name)
+	}
 	registered, err := c.readRegistered(ctx, reader, f.registered, serviceNames(compared)...)
 	if err != nil {
 		return nil, nil, err

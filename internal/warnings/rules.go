@@ -72,7 +72,10 @@ func Manifest(declared, served signpost.Manifest, hosts signpost.Hosts, errors [
 // the service's own.
 func Published(m signpost.Manifest, hosts signpost.Hosts, errors []signpost.Finding) []signpost.Finding {
 	isOpen := func(e signpost.Endpoint) bool { return signpost.CutURL(e.URL).HasHostPlaceholder() }
-	c := checker{hosts: hosts, names: make(map[string]string), everywhere: everywhere(m)}
+	c := checker{hosts: hosts, names: make(map[string]string)}
+	for _, f := range signpost.BuiltIn() {
+		c.added = append(c.added, f.ContextObj...)
+	}
 	c.ownUnknown = len(hosts) == 0 && !slices.ContainsFunc(m.Endpoints, isOpen)
 	return c.manifest(m, m, errors)
 }
@@ -111,9 +114,9 @@ func Modifier(m signpost.Modifier) []signpost.Finding {
 
 // checker checks one endpoint after the other.
 type checker struct {
-	hosts      signpost.Hosts                // of the service
-	ownUnknown bool                          // nothing tells which URLs are the service's own
-	everywhere map[signpost.ContextItem]bool // optional items of a published manifest that a feature probably added
+	hosts      signpost.Hosts         // of the service
+	ownUnknown bool                   // nothing tells which URLs are the service's own
+	added      []signpost.ContextItem // those of features, in a manifest that does not tell which these are
 	served     signpost.Manifest
 	names      map[string]string // URLs of the endpoints so far, by name
 	urls       map[string]bool   // of all endpoints; nil until they are needed
@@ -232,33 +235,18 @@ type (
 )
 
 // thirdParty reports context keys that are sent to third parties: all keys that the endpoint declares but only the
-// required ones among those that features add, since optional ones go everywhere.
+// required ones among those that features add, since optional ones go everywhere. In a manifest that somebody publishes,
+// the items of the built-in features are taken to be theirs.
 func (c *checker) thirdParty() {
 	if c.isOwn() {
 		return
 	}
 	for i, key := range c.endpoint.ContextObj {
-		if i < c.declared && !c.everywhere[key] || key.Required {
+		if i < c.declared && !slices.Contains(c.added, key) || key.Required {
 			c.warn("make sure that its owner is meant to have it", signpost.Path{field("context_obj"), item(i), field("key")},
 				"context key %q is sent to %q, which is not a URL of this service", key.Key, c.url)
 		}
 	}
-}
-
-// everywhere returns the optional context items that all endpoints of a served manifest have in common. The manifest
-// does not tell where they come from, but a feature adds its items to every endpoint.
-func everywhere(m signpost.Manifest) map[signpost.ContextItem]bool {
-	counts := make(map[signpost.ContextItem]int)
-	for _, e := range m.Endpoints {
-		for _, key := range e.ContextObj {
-			counts[key]++
-		}
-	}
-	common := make(map[signpost.ContextItem]bool)
-	for key, n := range counts {
-		common[key] = !key.Required && n == len(m.Endpoints)
-	}
-	return common
 }
 
 // ownHost reports a URL that names the only host of the service.
