@@ -284,7 +284,6 @@ func (c *checker) checkHost(ctx context.Context) {
 		return
 	}
 	var open []string
-	counts, most := make(map[string]int), ""
 	ours, all := 0, len(c.targets)
 	for _, t := range c.targets {
 		if strings.Contains(t.URL, signpost.HostPlaceholder) {
@@ -292,12 +291,6 @@ func (c *checker) checkHost(ctx context.Context) {
 		}
 		if t.own {
 			ours++
-		}
-		if t.host != "" { // otherwise a finding reports it
-			counts[t.host]++
-		}
-		if counts[t.host] > counts[most] {
-			most = t.host
 		}
 	}
 	switch {
@@ -309,11 +302,9 @@ func (c *checker) checkHost(ctx context.Context) {
 		c.add(Passed, "", "the URLs are on %s", c.host)
 	case ours > 0:
 		c.add(Passed, "", "%d of %s are on %s", ours, spell.Count(all, "URL"), c.host)
-	case counts[most]*2 > all:
-		c.add(Failed, hostHint, "no URL is on %s, but %d of %s on %s: apps would call that host",
-			c.host, counts[most], spell.Count(all, "URL"), most).Cause = causeWrongHost
 	default:
-		c.add(Warned, hostHint, "no URL is on %s", c.host).Cause = causeWrongHost
+		c.add(Failed, hostHint, "none of %s is on %s: apps would call another host, such as %s",
+			spell.Count(all, "URL"), c.host, c.targets[0].url.Hostname()).Cause = causeWrongHost
 	}
 	if r := &c.results[len(c.results)-1]; r.Cause == causeWrongHost && c.isCached(ctx) {
 		r.Cause, r.Hint = "", "a cache in front of the service has the manifest of another host: "+
