@@ -63,8 +63,9 @@ var scales = []struct {
 
 // runGrowth measures how everything grows, and returns the tables.
 func (b *bench) runGrowth() ([]section, error) {
-	var out bytes.Buffer
+	var sections []section
 	for _, build := range b.builds() {
+		var out bytes.Buffer
 		for _, scale := range scales {
 			if b.quick {
 				scale.sizes = scale.sizes[:2]
@@ -75,13 +76,15 @@ func (b *bench) runGrowth() ([]section, error) {
 					return nil, err
 				}
 			}
-			if g.build != ours {
-				scale.title += ", " + g.build
-			}
 			fmt.Fprintf(&out, "\n%s:\n\n%s", scale.title, growthTable(g))
 		}
+		if build[0] == ours {
+			sections = append(sections, section{"growth", out.String()})
+		} else {
+			sections = append(sections, section{"", "\n" + build[0] + ":\n" + out.String()})
+		}
 	}
-	return []section{{"growth", out.String()}}, nil
+	return sections, nil
 }
 
 func growthTable(g *growth) string {

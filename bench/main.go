@@ -29,7 +29,7 @@ type bench struct {
 	quick          bool
 }
 
-// section is a text between two comments of the page.
+// section is a text between two comments of the page. One without a name is only printed.
 type section struct{ name, text string }
 
 // parts measure one thing each, and return the sections of the page that show it.
@@ -44,8 +44,8 @@ const page = "docs/performance.md"
 func main() {
 	b := &bench{missing: make(map[string]error)}
 	write := flag.Bool("page", true, "write the results into "+page)
-	flag.IntVar(&b.rounds, "rounds", 20, "how often contenders are measured in turn")
-	flag.StringVar(&b.before, "before", "", "another build of Signpost to measure beside this one")
+	flag.IntVar(&b.rounds, "rounds", 16, "how often contenders are measured in turn")
+	flag.StringVar(&b.before, "before", "", "another build of Signpost to measure beside this one; its results are printed only")
 	flag.IntVar(&b.logSize, "log-size", 1024, "size of the log for usage, in MiB")
 	flag.BoolVar(&b.quick, "quick", false, "only the smallest sizes, to see whether it works")
 	flag.Parse()
@@ -76,7 +76,7 @@ func (b *bench) run(chosen []string, write bool) error {
 		}
 		for _, s := range sections {
 			fmt.Println(s.text)
-			if !write {
+			if !write || s.name == "" {
 				continue
 			}
 			old, err := os.ReadFile(page)
@@ -133,7 +133,10 @@ func (s section) refresh(old string) (string, error) {
 	if !ok || !ok2 {
 		return "", fmt.Errorf("the page has no %q and %q: put them where the results go", strings.TrimSpace(begin), end)
 	}
-	return before + begin + "\n" + strings.TrimSpace(s.text) + "\n\n" + end + after, nil
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(s.text), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "| "+oursBefore) || strings.HasPrefix(line, oursBefore)
+	})
+	return before + begin + "\n" + strings.Join(lines, "\n") + "\n\n" + end + after, nil
 }
 
 // progress tells what is being measured.
