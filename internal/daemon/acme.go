@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -31,19 +29,14 @@ type ACME struct {
 // acmeManager obtains certificates for its domains from an ACME server.
 type acmeManager struct {
 	autocert.Manager
+	domains []string
 	log     *slog.Logger
 	metrics *metrics
-
-	issued map[string]chan struct{} // by domain; closed when it has a certificate
 }
 
 const (
 	// acmeRetry is how long to wait after a failed attempt. autocert does not retry earlier either.
 	acmeRetry = time.Minute
-
-	// handshakeWait is how long a handshake waits for the first certificate of a domain. After that the client has to
-	// retry, so that its connection does not take up the place of another.
-	handshakeWait = 5 * time.Second
 
 	// acmeTimeout is for one request to the ACME server, including its response.
 	acmeTimeout = 30 * time.Second
@@ -52,30 +45,18 @@ const (
 	maxACMEResponse = 1 << 20
 )
 
-// errNoCertificateYet ends a handshake for a domain that has no certificate yet.
-var errNoCertificateYet = errors.New("the certificate has not been issued yet")
-
 func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeManager, error) {
-	manager := &acmeManager{log: log, metrics: m, issued: make(map[string]chan struct{})}
-	for _, domain := range config.Domains {
-		manager.issued[domain] = make(chan struct{})
-	}
 	if err := os.MkdirAll(config.CacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create directory for certificates: %w", err)
 	}
-	ours := autocert.HostWhitelist(config.Domains...)
+	manager := &acmeManager{domains: config.Domains, log: log, metrics: m}
 	manager.Manager = autocert.Manager{
 		Prompt: func(terms string) bool {
 			log.Info("agreeing to the terms of service of the ACME CA", "terms", bounded(terms))
 			return true
 		},
-		HostPolicy: func(ctx context.Context, host string) error {
-			if name, _, err := net.SplitHostPort(host); err == nil { // a challenge on a port other than 80
-				host = name
-			}
-			return ours(ctx, host)
-		},
-		Cache: autocert.DirCache(config.CacheDir),
+		HostPolicy: autocert.HostWhitelist(config.Domains...),
+		Cache:      autocert.DirCache(config.CacheDir),
 		Client: &acme.Client{
 			DirectoryURL: config.Directory, UserAgent: "signpost/" + version,
 			HTTPClient: &http.Client{Transport: acmeTransport{cmp.Or(config.Transport, http.DefaultTransport), m}, Timeout: acmeTimeout},
@@ -86,7 +67,7 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 
 // obtain gets the certificates now, so that problems show up at the start and not when the first studio connects.
 func (m *acmeManager) obtain(ctx context.Context) {
-	for domain := range m.issued {
+	for _, domain := range m.domains {
 		go func() {
 			for !m.obtainOne(domain) {
 				select {
@@ -100,7 +81,7 @@ func (m *acmeManager) obtain(ctx context.Context) {
 }
 
 func (m *acmeManager) obtainOne(domain string) bool {
-	cert, err := m.Manager.GetCertificate(&tls.ClientHelloInfo{
+	cert, err := m.GetCertificate(&tls.ClientHelloInfo{
 		ServerName:       domain,
 		SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, // supported by all current clients
 		SupportedCurves:  []tls.CurveID{tls.CurveP256},
@@ -111,24 +92,14 @@ func (m *acmeManager) obtainOne(domain string) bool {
 		return false
 	}
 	m.log.Info("certificate ready", "domain", domain, "not_after", cert.Leaf.NotAfter)
-	m.metrics.certificate(cert.Leaf)
-	close(m.issued[domain])
 	return true
 }
 
-// GetCertificate returns the certificate for a handshake. While a domain has none, it waits for obtain, but not long.
+// GetCertificate returns the certificate for a handshake. While a domain has none, handshakes wait for it.
 func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	issued := m.issued[hello.ServerName]
-	if issued == nil || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
-		return m.Manager.GetCertificate(hello) // the mistake of a client, or a challenge
-	}
-	select {
-	case <-issued:
-	case <-time.After(handshakeWait):
-		return nil, errNoCertificateYet
-	}
 	cert, err := m.Manager.GetCertificate(hello)
-	if err == nil {
+	isChallenge := slices.Contains(hello.SupportedProtos, acme.ALPNProto)
+	if err == nil && !isChallenge {
 		m.metrics.certificate(cert.Leaf) // autocert renews it without a word
 	}
 	return cert, err

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -76,10 +77,23 @@ type Config struct {
 
 // Daemon is a manifest server. Create one with [New].
 type Daemon struct {
-	publisher // which has the config, the handler and the metrics
-	first     Loaded
-	loaded    chan struct{} // closed when files have been read for the first time
-	arrivals  chan bool     // of news from remote sources; true if they were demanded
+	Config
+	handler *server.Handler
+	metrics *metrics
+
+	workspace *workspace.Workspace
+	trial     *server.Handler // on which a service is published first
+	followed  []*followed
+	rejected  atomic.Pointer[[]string]  // names of what /readyz mentions: rejected definitions, unreadable sources
+	failures  map[string]bool           // failures that were already logged
+	uncached  map[*source.Remote]string // sources whose definitions are not in the cache, and why
+
+	unjudged chan []*workspace.File // what was published last, and what else is registered, if it was not judged together
+	warnings []signpost.Finding     // as last judged
+
+	first    Loaded
+	loaded   chan struct{} // closed when files have been read for the first time
+	arrivals chan bool     // of news from remote sources; true if they were demanded
 
 	failed   chan error  // receives the error of a listener that failed
 	draining atomic.Bool // shutting down
@@ -110,14 +124,12 @@ func New(config Config) (*Daemon, error) {
 		sources = append(sources, workspace.Source{Source: s, Role: workspace.Registered})
 	}
 	d := &Daemon{
-		publisher: publisher{
-			Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string),
-			unjudged: make(chan []*workspace.File, 1),
-		},
-		failed: make(chan error, 3), loaded: make(chan struct{}), arrivals: make(chan bool, 1),
+		Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string),
+		unjudged: make(chan []*workspace.File, 1),
+		failed:   make(chan error, 3), loaded: make(chan struct{}), arrivals: make(chan bool, 1),
 	}
 	d.trial, _ = server.New(server.Options{}) // the zero value is valid
-	d.workspace = workspace.New(workspace.Options{Definition: config.Definition, Parsed: d.prepare}, sources...)
+	d.workspace = workspace.New(workspace.Options{Definition: config.Definition, Prepare: d.prepare}, sources...)
 	d.rejected.Store(&[]string{})
 	return d, nil
 }
@@ -146,53 +158,39 @@ func (d *Daemon) Load(ctx context.Context) Loaded {
 			remote.Poll(ctx, time.Tick(d.PollInterval), d.arrivals) // an interval of zero never ticks
 		}()
 	}
-	d.first = d.update()
+	result := d.update()
 	close(d.loaded)
 	if len(d.remotes()) > 0 {
-		answered := make(chan struct{})
+		waiting, stop := context.WithTimeout(ctx, firstAnswer)
 		go func() {
 			answers.Wait()
-			close(answered)
+			stop()
 		}()
-		select {
-		case <-answered:
-		case <-ctx.Done():
-		case <-time.After(firstAnswer):
-		}
-		d.addAnswers()
+		<-waiting.Done()
+		result = d.update()
+	}
+	result.changed, result.Findings = d.followed, nil
+	for _, s := range d.followed {
+		result.Findings = append(result.Findings, s.findings...)
 	}
 	select {
 	case files := <-d.unjudged:
 		together, _ := d.judgeTogether(files)
-		d.first.Findings = append(d.first.Findings, together...)
+		result.Findings = append(result.Findings, together...)
 	default:
 	}
-	order := make(map[string]int)
-	for i, f := range d.first.Snapshot.Files {
-		order[f.Name] = i
-	}
-	slices.SortStableFunc(d.first.Findings, func(a, b signpost.Finding) int {
-		return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line, a.Column-b.Column)
-	})
-	return d.first
-}
-
-// addAnswers adds what remote sources have answered to the first result.
-func (d *Daemon) addAnswers() {
-	answered := d.update()
-	d.first.Snapshot = answered.Snapshot
-	d.first.changed = append(d.first.changed, answered.changed...)
-	d.first.withdrawn = append(d.first.withdrawn, answered.withdrawn...)
-	d.first.Findings = append(d.first.Findings, answered.Findings...)
+	workspace.Sort(result.Findings, result.Snapshot.Files)
 	for _, remote := range d.remotes() {
-		if slices.Contains(d.Config.Sources, source.Source(remote)) && !remote.Answered() {
-			d.first.Pending = true
+		if slices.Contains(d.Sources, source.Source(remote)) && !remote.Answered() {
+			result.Pending = true
 		}
 		bad := slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == remote && s.bad() })
 		if remote.Restored() && d.serves(remote) && (bad || !remote.Answered()) {
 			d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
 		}
 	}
+	d.first = result
+	return result
 }
 
 // Routes returns the paths of the published manifests.
@@ -218,8 +216,8 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	d.first = Loaded{}
 	d.workspace.Forget()
 	scheme, addr := d.Address()
-	d.Config.Log.Info("serving", "listen", addr.String(), "scheme", scheme,
-		"manifests", len(d.Routes()), "version", d.Config.Version)
+	d.Log.Info("serving", "listen", addr.String(), "scheme", scheme,
+		"manifests", len(d.Routes()), "version", d.Version)
 	go func() {
 		debug.FreeOSMemory() // what parsing took: an idle server would keep it for minutes
 		paceServer()
@@ -241,11 +239,11 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 // logSettings logs the settings that determine who gets a response, and with what.
 func (d *Daemon) logSettings() {
 	var sources []string
-	for _, s := range d.Config.Sources {
+	for _, s := range d.Sources {
 		sources = append(sources, s.Name())
 	}
 	h := d.Config.Handler
-	d.Config.Log.Info("settings", "sources", sources, "features", d.Definition.Features,
+	d.Log.Info("settings", "sources", sources, "features", d.Definition.Features,
 		"public_host", h.PublicHost, "allowed_hosts", h.AllowedHosts,
 		"trusted_proxies", h.TrustedProxies, "cors_origin", h.CORSOrigin)
 }
@@ -253,7 +251,6 @@ func (d *Daemon) logSettings() {
 // follow reloads definitions and certificates when they change, and obtains those of ACME, until ctx is canceled. They
 // are independent, so that none waits for another.
 func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
-	remotes := d.remotes()
 	go d.judge(ctx)
 	definitions, certificates := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	go func() {
@@ -262,7 +259,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 			case <-ctx.Done():
 				return
 			case s := <-reload:
-				for _, remote := range remotes {
+				for _, remote := range d.remotes() {
 					remote.Hurry()
 				}
 				for _, to := range []chan os.Signal{definitions, certificates} {
@@ -274,10 +271,8 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 			}
 		}
 	}()
-	watcher := source.Watcher{
-		Directories: func() []string { return source.Directories(d.workspace.Sources()) },
-		Demands:     definitions, Arrivals: d.arrivals,
-	}
+	directories := func() []string { return source.Directories(d.workspace.Sources()) }
+	watcher := source.Watcher{Directories: directories, Demands: definitions, Arrivals: d.arrivals}
 	go watcher.Run(ctx, func(demanded bool) {
 		if demanded {
 			d.notify("RELOADING=1")
@@ -289,7 +284,9 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 		}
 	})
 	if d.certificate != nil {
-		directories := func() []string { return source.DirectoriesOf(d.certificate.Cert, d.certificate.Key) }
+		directories := func() []string {
+			return []string{filepath.Dir(d.certificate.Cert), filepath.Dir(d.certificate.Key)}
+		}
 		watcher := source.Watcher{Directories: directories, Demands: certificates}
 		go watcher.Run(ctx, d.certificate.reload)
 	}

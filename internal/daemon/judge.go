@@ -12,20 +12,20 @@ import (
 
 // judge judges together what was published, after it was published, because that can take seconds. It runs until ctx is
 // canceled.
-func (p *publisher) judge(ctx context.Context) {
+func (d *Daemon) judge(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case files := <-p.unjudged:
-			added, gone := p.judgeTogether(files)
-			LogFindings(p.Log, added)
+		case files := <-d.unjudged:
+			added, gone := d.judgeTogether(files)
+			LogFindings(d.Log, added)
 			for i, f := range gone {
 				if i == MaxFindings {
-					p.Log.Info("more findings are gone", "findings", len(gone)-i)
+					d.Log.Info("more findings are gone", "findings", len(gone)-i)
 					break
 				}
-				p.Log.Info("finding is gone", "definition", f.File, "rule", f.Rule, "finding", f.Message)
+				d.Log.Info("finding is gone", "definition", f.File, "rule", f.Rule, "finding", f.Message)
 			}
 			debug.FreeOSMemory() // judging 2,000 services takes twice what serving them does, and the system has use for it
 		}
@@ -43,10 +43,10 @@ func identify(f signpost.Finding) identity {
 }
 
 // judgeTogether returns the warnings that files did not have before, and those that are gone.
-func (p *publisher) judgeTogether(files []*workspace.File) (added, gone []signpost.Finding) {
+func (d *Daemon) judgeTogether(files []*workspace.File) (added, gone []signpost.Finding) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			p.Log.Error("definitions cannot be judged together: this is a bug in Signpost", "cause", cause, "stack", string(debug.Stack()))
+			d.Log.Error("definitions cannot be judged together: this is a bug in Signpost", "cause", cause, "stack", string(debug.Stack()))
 		}
 	}()
 	var now []signpost.Finding
@@ -55,9 +55,9 @@ func (p *publisher) judgeTogether(files []*workspace.File) (added, gone []signpo
 			now = append(now, f)
 		}
 	}
-	added, gone = without(now, p.warnings), without(p.warnings, now)
-	p.warnings = now
-	p.metrics.count(signpost.SeverityWarning, len(now))
+	added, gone = without(now, d.warnings), without(d.warnings, now)
+	d.warnings = now
+	d.metrics.count(signpost.SeverityWarning, len(now))
 	return added, gone
 }
 

@@ -49,19 +49,19 @@ func (d *Daemon) Start() error {
 	if err != nil {
 		return err
 	}
-	addr, err := d.serve(d.Config.Listen, d.Config.MaxConnections, d.handler, config, d.loaded)
+	addr, err := d.serve(d.Listen, d.MaxConnections, d.handler, config, d.loaded)
 	if err != nil {
 		return err
 	}
-	d.Config.Log.Debug("listening", "listen", addr.String())
-	if d.Config.AdminListen != "" {
+	d.Log.Debug("listening", "listen", addr.String())
+	if d.AdminListen != "" {
 		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }
 		rejected := func() []string { return *d.rejected.Load() }
-		addr, err := d.serve(d.Config.AdminListen, 0, adminHandler(d.metrics, ready, rejected), nil, nil)
+		addr, err := d.serve(d.AdminListen, 0, adminHandler(d.metrics, ready, rejected), nil, nil)
 		if err != nil {
 			return err
 		}
-		d.Config.Log.Info("serving health and metrics", "listen", addr.String())
+		d.Log.Info("serving health and metrics", "listen", addr.String())
 	}
 	return nil
 }
@@ -80,13 +80,13 @@ func Listen(address string, max int) (*wire.Listener, error) {
 // tlsConfig returns the TLS configuration; nil means plain http.
 func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
 	switch {
-	case d.Config.Certificate.Cert != "":
-		d.certificate, err = newCertificate(d.Config.Certificate, d.Config.Log, d.metrics)
+	case d.Certificate.Cert != "":
+		d.certificate, err = newCertificate(d.Certificate, d.Log, d.metrics)
 		if err == nil {
 			config = &tls.Config{GetCertificate: d.certificate.get, MinVersion: tls.VersionTLS12}
 		}
-	case len(d.Config.ACME.Domains) > 0:
-		d.acme, err = newACME(d.Config.ACME, d.Config.Version, d.Config.Log, d.metrics)
+	case len(d.ACME.Domains) > 0:
+		d.acme, err = newACME(d.ACME, d.Version, d.Log, d.metrics)
 		if err == nil {
 			protocols := d.acme.TLSConfig().NextProtos // with that of challenges
 			config = &tls.Config{GetCertificate: d.acme.GetCertificate, MinVersion: tls.VersionTLS12, NextProtos: protocols}
@@ -110,15 +110,15 @@ func (d *Daemon) serve(address string, max int, handler http.Handler, config *tl
 		Handler:           handler,
 		ConnState:         listener.ConnState,
 		TLSConfig:         config,
-		ReadHeaderTimeout: d.Config.timeouts.readHeader,
-		ReadTimeout:       d.Config.timeouts.read,
-		WriteTimeout:      d.Config.timeouts.write,
-		IdleTimeout:       cmp.Or(d.Config.IdleTimeout, -1), // zero would mean ReadTimeout
+		ReadHeaderTimeout: d.timeouts.readHeader,
+		ReadTimeout:       d.timeouts.read,
+		WriteTimeout:      d.timeouts.write,
+		IdleTimeout:       cmp.Or(d.IdleTimeout, -1), // zero would mean ReadTimeout
 		MaxHeaderBytes:    maxHeader,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.Config.timeouts.writeByte,
+			MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.timeouts.writeByte,
 		},
-		ErrorLog: ErrorLog(d.Config.Log),
+		ErrorLog: ErrorLog(d.Log),
 
 		// net/http answers OPTIONS * itself, and keeps a connection on which it cannot tell where the request ends.
 		DisableGeneralOptionsHandler: true,
@@ -173,19 +173,19 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 		d.listeners[i].Drain()
 	}
 	d.notify("STOPPING=1")
-	d.Config.Log.Info("shutting down", "delay_seconds", d.Config.ShutdownDelay.Seconds(), "timeout_seconds", d.Config.ShutdownTimeout.Seconds())
-	time.Sleep(d.Config.ShutdownDelay)
-	ctx, cancel := context.WithTimeout(ctx, d.Config.ShutdownTimeout)
+	d.Log.Info("shutting down", "delay_seconds", d.ShutdownDelay.Seconds(), "timeout_seconds", d.ShutdownTimeout.Seconds())
+	time.Sleep(d.ShutdownDelay)
+	ctx, cancel := context.WithTimeout(ctx, d.ShutdownTimeout)
 	defer cancel()
 	for i, srv := range d.servers {
 		if err := errors.Join(srv.Shutdown(ctx), d.listeners[i].Shutdown(ctx)); err != nil {
 			// Clients that do not read have had their time. That is not a failure of this program.
-			d.Config.Log.Warn("open requests were cut off", "connections", d.connections(), "error", err)
+			d.Log.Warn("open requests were cut off", "connections", d.connections(), "error", err)
 			d.Close()
 			break
 		}
 	}
-	d.Config.Log.Info("stopped")
+	d.Log.Info("stopped")
 	return nil
 }
 

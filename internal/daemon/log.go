@@ -49,37 +49,37 @@ func LogFindings(log *slog.Logger, findings []signpost.Finding) {
 
 // logResult logs and counts the result of an update, except for the findings, and caches good definitions of remote
 // sources.
-func (p *publisher) logResult(out Loaded) {
+func (d *Daemon) logResult(out Loaded) {
 	ok := true
 	failures := make(map[string]bool)
 	for _, failed := range out.Snapshot.Failures {
 		failures[failed.Err.Error()] = true
-		if p.failures[failed.Err.Error()] {
+		if d.failures[failed.Err.Error()] {
 			continue
 		}
 		if failed.Role == workspace.Registered {
-			p.Log.Warn("registered source cannot be read: overlap with it may be missed", "error", failed.Err)
+			d.Log.Warn("registered source cannot be read: overlap with it may be missed", "error", failed.Err)
 			continue
 		}
 		ok = false
 		message := "source cannot be read: nothing is served from it yet"
-		if p.serves(failed.From) {
+		if d.serves(failed.From) {
 			message = "source cannot be read: still serving what was read before"
 		}
-		p.Log.Error(message, "error", failed.Err)
+		d.Log.Error(message, "error", failed.Err)
 	}
-	if len(failures) == 0 && len(p.failures) > 0 {
-		p.Log.Info("all sources can be read again")
+	if len(failures) == 0 && len(d.failures) > 0 {
+		d.Log.Info("all sources can be read again")
 	}
-	p.failures = failures
+	d.failures = failures
 	touched := slices.Concat(out.changed, out.withdrawn)
-	for _, remote := range p.remotes() {
+	for _, remote := range d.remotes() {
 		of := func(s *followed) bool { return s.From == remote }
 		if version := remote.Version(); version != "" && slices.ContainsFunc(touched, of) {
-			p.Log.Info("source read", "source", remote.Name(), "version", version)
+			d.Log.Info("source read", "source", remote.Name(), "version", version)
 		}
 	}
-	served := p.handler.Routes()
+	served := d.handler.Routes()
 	for _, s := range out.withdrawn {
 		if s.current == nil {
 			continue
@@ -91,10 +91,10 @@ func (p *publisher) logResult(out Loaded) {
 			}
 		}
 		if len(gone) == 0 { // a file has another name now
-			p.Log.Info("definition removed: another one is served in its place", "definition", s.Name, "base_path", s.current.BasePath)
+			d.Log.Info("definition removed: another one is served in its place", "definition", s.Name, "base_path", s.current.BasePath)
 			continue
 		}
-		p.Log.Warn("definition removed: its manifests are no longer served", "definition", s.Name,
+		d.Log.Warn("definition removed: its manifests are no longer served", "definition", s.Name,
 			"base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
 	}
 	for _, s := range out.changed {
@@ -104,17 +104,17 @@ func (p *publisher) logResult(out Loaded) {
 			if s.current != nil {
 				message = "definition rejected: still serving the last good one"
 			}
-			p.Log.Error(message, "definition", s.Name)
+			d.Log.Error(message, "definition", s.Name)
 			continue
 		}
 		args := []any{"definition", s.Name, "base_path", s.current.BasePath}
 		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
 			args = append(args, version, s.current.Versions[version].Revision())
 		}
-		p.Log.Info("published", args...)
+		d.Log.Info("published", args...)
 	}
-	p.cacheDefinitions(touched)
+	d.cacheDefinitions(touched)
 	if !ok || len(touched) > 0 {
-		p.metrics.reloaded(ok)
+		d.metrics.reloaded(ok)
 	}
 }

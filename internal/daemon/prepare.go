@@ -9,45 +9,49 @@ import (
 	"signpost/server"
 )
 
+// prepared is what a definition gives: a service, or the findings that keep it from being published.
+type prepared struct {
+	service  *server.Service
+	findings []signpost.Finding
+}
+
 // prepare compiles a new file. After that, less of it is enough to judge it together with others: of thousands of
 // files, only a few are in memory as a whole.
-func (p *publisher) prepare(f *workspace.File) {
+func (d *Daemon) prepare(f *workspace.File) any {
 	if f.Role != workspace.Judged {
-		return
+		return nil
 	}
-	s := &followed{File: f}
-	s.prepare(p.trial, p.BasePath)
+	made := d.compile(f)
 	if f.Definition != nil {
 		f.Definition = f.Definition.ForLint()
 	}
-	p.prepared.Store(f, s)
+	return made
 }
 
-// prepare compiles the definition, for a base path of its own if that is empty, and publishes it on trial. All problems
-// become findings, so that one definition never keeps others from being published.
-func (s *followed) prepare(trial *server.Handler, basePath string) {
-	if s.Definition == nil || len(definition.Errors(s.Definition)) > 0 {
-		s.findings = s.Findings()
-		return
+// compile compiles a definition and publishes it on trial. All problems become findings, so that one definition never
+// keeps others from being published.
+func (d *Daemon) compile(f *workspace.File) prepared {
+	if f.Definition == nil || len(definition.Errors(f.Definition)) > 0 {
+		return prepared{findings: f.Findings()}
 	}
 	service := server.Service{
-		BasePath: cmp.Or(basePath, s.Definition.BasePath), Hosts: s.Definition.Hosts,
+		BasePath: cmp.Or(d.BasePath, f.Definition.BasePath), Hosts: f.Definition.Hosts,
 		Deprecated: make(map[string]signpost.Deprecation),
 	}
-	for _, version := range s.Definition.Versions() {
-		if deprecation := s.Definition.Deprecation(version, "", ""); deprecation != nil {
+	for _, version := range f.Definition.Versions() {
+		if deprecation := f.Definition.Deprecation(version, "", ""); deprecation != nil {
 			service.Deprecated[version] = *deprecation
 		}
 	}
 	var err error
-	if service.Versions, err = s.Definition.Compile(nil); err == nil {
-		err = trial.Publish(service)
+	if service.Versions, err = f.Definition.Compile(nil); err == nil {
+		err = d.trial.Publish(service)
 	}
 	if err != nil {
-		s.findings = []signpost.Finding{workspace.Defect(s.Name, "lint accepts the definition, but it cannot be published: %v", err)}
-		return
+		defect := workspace.Defect(f.Name, "lint accepts the definition, but it cannot be published: %v", err)
+		return prepared{findings: []signpost.Finding{defect}}
 	}
-	s.next = &service
+	return prepared{service: &service}
 }
 
 // accepted returns the hosts that valid options name. Every manifest must exist for them.

@@ -13,8 +13,8 @@ import (
 // TestJudgeSurvivesBug judges files, which panics: the server goes on, and the log has the cause.
 func TestJudgeSurvivesBug(t *testing.T) {
 	var log bytes.Buffer
-	p := publisher{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
-	p.judgeTogether([]*workspace.File{nil})
+	d := Daemon{Config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	d.judgeTogether([]*workspace.File{nil})
 	if !strings.Contains(log.String(), "definitions cannot be judged together: this is a bug in Signpost") {
 		t.Errorf("log: %s", &log)
 	}

@@ -3,8 +3,6 @@ package daemon
 import (
 	"fmt"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"signpost"
 	"signpost/internal/source"
@@ -12,26 +10,8 @@ import (
 	"signpost/server"
 )
 
-// publisher keeps a handler in sync with the definitions. A definition that is bad or cannot be read leaves the last
-// good one of its service in place.
-type publisher struct {
-	Config
-	handler *server.Handler
-	metrics *metrics
-
-	workspace *workspace.Workspace
-	trial     *server.Handler
-	prepared  sync.Map // new files that are not published yet, as *followed
-	followed  []*followed
-	rejected  atomic.Pointer[[]string]  // names of what /readyz mentions: rejected definitions, unreadable sources
-	failures  map[string]bool           // failures that were already logged
-	uncached  map[*source.Remote]string // sources whose definitions are not in the cache, and why
-
-	unjudged chan []*workspace.File // what was published last, and what else is registered, if it was not judged together
-	warnings []signpost.Finding     // as last judged
-}
-
-// followed is a definition, as last read and as last good.
+// followed is a definition, as last read and as last good. One that is bad or cannot be read leaves the last good one of
+// its service in place.
 type followed struct {
 	*workspace.File // as last read
 
@@ -52,17 +32,17 @@ type Loaded struct {
 	Findings []signpost.Finding // of bad definitions that are new or changed; at the start, all, by file and position
 	Pending  bool               // a remote source has not answered yet, or is down
 
-	changed   []*followed // those in Files, and those that can now be published
+	changed   []*followed // those that were read, and those that can now be published
 	withdrawn []*followed
 }
 
 // update reads the definitions that have changed and publishes all services in one step. Whoever gets a new manifest
 // finds it in the metrics, and what was rejected with it at /readyz.
-func (p *publisher) update() Loaded {
-	out := Loaded{Snapshot: p.workspace.Look()}
+func (d *Daemon) update() Loaded {
+	out := Loaded{Snapshot: d.workspace.Look()}
 	changed := len(out.Snapshot.Changed)+len(out.Snapshot.Removed) > 0
 	if changed {
-		p.take(&out)
+		d.take(&out)
 	}
 	var rejected []string
 	for _, failed := range out.Snapshot.Failures {
@@ -70,23 +50,23 @@ func (p *publisher) update() Loaded {
 			rejected = append(rejected, failed.From.Name())
 		}
 	}
-	for _, s := range p.followed {
+	for _, s := range d.followed {
 		if s.bad() {
 			rejected = append(rejected, s.Name)
 		}
 	}
-	p.rejected.Store(&rejected)
-	p.metrics.healthy(len(rejected) == 0)
+	d.rejected.Store(&rejected)
+	d.metrics.healthy(len(rejected) == 0)
 	if changed {
-		p.publish(out.Snapshot)
+		d.publish(out.Snapshot)
 	}
 	return out
 }
 
 // take decides which of the documents that have changed are good.
-func (p *publisher) take(out *Loaded) {
-	known := make(map[string]followed, len(p.followed)) // copies, since results of earlier updates refer to the originals
-	for _, s := range p.followed {
+func (d *Daemon) take(out *Loaded) {
+	known := make(map[string]followed, len(d.followed)) // copies, since results of earlier updates refer to the originals
+	for _, s := range d.followed {
 		known[s.ID()] = *s
 	}
 	var all []*followed
@@ -100,37 +80,36 @@ func (p *publisher) take(out *Loaded) {
 		s := known[id]
 		s.changed = s.File != f
 		if s.changed {
-			prepared, _ := p.prepared.LoadAndDelete(f)
-			read := prepared.(*followed)
-			s.File, s.findings, s.next = f, read.findings, read.next
+			read := f.Prepared.(prepared)
+			s.File, s.findings, s.next = f, read.findings, read.service
 		}
 		all = append(all, &s)
 	}
 	accept(all)
-	out.withdrawn = slices.DeleteFunc(slices.Clone(p.followed), func(s *followed) bool { return seen[s.ID()] })
+	out.withdrawn = slices.DeleteFunc(slices.Clone(d.followed), func(s *followed) bool { return seen[s.ID()] })
 	for _, s := range all {
 		if s.changed {
 			out.changed = append(out.changed, s)
 			out.Findings = append(out.Findings, s.findings...)
 		}
 	}
-	p.followed = all
-	p.metrics.definitions(all)
+	d.followed = all
+	d.metrics.definitions(all)
 }
 
 // publish publishes what is good, and leaves it to be judged together with what else is registered. A definition that
 // has become bad is judged as it is still served.
-func (p *publisher) publish(s *workspace.Snapshot) {
+func (d *Daemon) publish(s *workspace.Snapshot) {
 	var services []server.Service
 	var files []*workspace.File
-	for _, s := range p.followed {
+	for _, s := range d.followed {
 		if s.current != nil {
 			services = append(services, *s.current)
 			files = append(files, s.published)
 		}
 	}
-	if err := p.handler.Publish(services...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
-		p.Log.Error("publish", "error", err)
+	if err := d.handler.Publish(services...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
+		d.Log.Error("publish", "error", err)
 	}
 	for _, f := range s.Files {
 		if f.Role == workspace.Registered {
@@ -138,10 +117,10 @@ func (p *publisher) publish(s *workspace.Snapshot) {
 		}
 	}
 	select {
-	case <-p.unjudged: // out of date
+	case <-d.unjudged: // out of date
 	default:
 	}
-	p.unjudged <- files
+	d.unjudged <- files
 }
 
 // accept accepts good definitions. Of several that want a base path, the one that is served there keeps it unless it gets
@@ -189,23 +168,23 @@ func accept(all []*followed) {
 }
 
 // restore loads the cached definitions of remote sources, which are served until the source answers.
-func (p *publisher) restore() {
-	for _, remote := range p.remotes() {
+func (d *Daemon) restore() {
+	for _, remote := range d.remotes() {
 		if _, err := remote.Restore(); err != nil {
-			p.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
+			d.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
 		}
 	}
 }
 
 // serves reports whether anything from a source is published.
-func (p *publisher) serves(from source.Source) bool {
-	return slices.ContainsFunc(p.followed, func(s *followed) bool { return s.From == from && s.current != nil })
+func (d *Daemon) serves(from source.Source) bool {
+	return slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == from && s.current != nil })
 }
 
 // remotes returns the remote sources, also those of what is only registered.
-func (p *publisher) remotes() []*source.Remote {
+func (d *Daemon) remotes() []*source.Remote {
 	var all []*source.Remote
-	for _, s := range p.workspace.Sources() {
+	for _, s := range d.workspace.Sources() {
 		if remote, ok := s.(*source.Remote); ok {
 			all = append(all, remote)
 		}
@@ -215,47 +194,47 @@ func (p *publisher) remotes() []*source.Remote {
 
 // cacheDefinitions caches the definitions of remote sources for the next start, if one has changed and all are good. A
 // failure is logged once, and retried whenever the sources are looked at.
-func (p *publisher) cacheDefinitions(changed []*followed) {
-	for _, remote := range p.remotes() {
+func (d *Daemon) cacheDefinitions(changed []*followed) {
+	for _, remote := range d.remotes() {
 		of := func(s *followed) bool { return s.From == remote }
-		failed := p.uncached[remote]
+		failed := d.uncached[remote]
 		due := slices.ContainsFunc(changed, of) || failed != ""
-		if !due || slices.ContainsFunc(p.followed, func(s *followed) bool { return of(s) && s.bad() }) {
+		if !due || slices.ContainsFunc(d.followed, func(s *followed) bool { return of(s) && s.bad() }) {
 			continue
 		}
 		err := remote.Keep()
-		delete(p.uncached, remote)
+		delete(d.uncached, remote)
 		switch {
 		case err != nil:
-			p.uncached[remote] = err.Error()
+			d.uncached[remote] = err.Error()
 			if err.Error() != failed {
-				p.Log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
+				d.Log.Error("definitions are not cached for the next start", "source", remote.Name(), "error", err)
 			}
 		case failed != "":
-			p.Log.Info("definitions are cached again", "source", remote.Name())
+			d.Log.Info("definitions are cached again", "source", remote.Name())
 		}
 	}
 }
 
 // reload is update for a running server: the result is logged. If the reload was demanded, it is logged even if nothing
 // has changed; remote sources get a line of their own when they have responded.
-func (p *publisher) reload(demanded bool) {
-	out := p.update()
+func (d *Daemon) reload(demanded bool) {
+	out := d.update()
 	if len(out.changed) > 0 {
 		paceServer()
 	}
-	LogFindings(p.Log, out.Findings)
-	p.logResult(out)
+	LogFindings(d.Log, out.Findings)
+	d.logResult(out)
 	if !demanded {
 		return
 	}
 	rejected := 0
-	for _, s := range p.followed {
+	for _, s := range d.followed {
 		if s.bad() {
 			rejected++
 		}
 	}
-	p.Log.Info("reloaded on demand",
-		"definitions", len(p.followed), "changed", len(out.changed), "removed", len(out.withdrawn),
+	d.Log.Info("reloaded on demand",
+		"definitions", len(d.followed), "changed", len(out.changed), "removed", len(out.withdrawn),
 		"rejected", rejected, "unreadable_sources", len(out.Snapshot.Failures))
 }

@@ -123,14 +123,3 @@ func Directories(sources []Source) []string {
 	}
 	return directories
 }
-
-// DirectoriesOf returns the directories to watch for changes to the named paths. A directory that cannot be listed has
-// none, but the ticker finds it.
-func DirectoriesOf(paths ...string) []string {
-	var dirs []string
-	for _, path := range paths {
-		_, below, _ := list(path)
-		dirs = append(dirs, below...)
-	}
-	return dirs
-}

@@ -22,7 +22,11 @@ func TestWatcher(t *testing.T) {
 	looks := make(chan bool)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	w := Watcher{Directories: func() []string { return DirectoriesOf(dir) }, Demands: demands, Arrivals: arrivals, Ticks: ticks}
+	directories := func() []string {
+		_, all, _ := list(dir)
+		return all
+	}
+	w := Watcher{Directories: directories, Demands: demands, Arrivals: arrivals, Ticks: ticks}
 	go func() {
 		defer close(ended)
 		w.Run(ctx, func(demanded bool) {

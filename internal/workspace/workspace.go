@@ -50,9 +50,9 @@ type Options struct {
 	// Hasty makes files be read as soon as they change: for somebody who is waiting.
 	Hasty bool
 
-	// Parsed, if it is not nil, is called with each new file before it is in a snapshot, on several goroutines. It may
+	// Prepare, if it is not nil, is called with each new file before it is in a snapshot, on several goroutines. It may
 	// replace the definition by one that takes less memory.
-	Parsed func(*File)
+	Prepare func(*File) any
 }
 
 // File is a parsed document. It never changes.
@@ -61,6 +61,7 @@ type File struct {
 	Role       Role
 	From       source.Source
 	Definition *definition.File // nil if parsing it failed because of a bug
+	Prepared   any              // what [Options.Prepare] returned
 
 	findings func() []signpost.Finding
 }
@@ -113,13 +114,7 @@ func FindingsTogether(files []*File) []signpost.Finding {
 	found := definition.LintTogether(judged, slices.Concat(beside, definitionsOf(files, Registered)))
 	if len(beside) > 0 {
 		found = append(found, clashes(judged, beside, found)...)
-		order := make(map[string]int, len(judged))
-		for i, f := range judged {
-			order[f.Name] = i
-		}
-		slices.SortStableFunc(found, func(a, b signpost.Finding) int {
-			return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line, a.Column-b.Column)
-		})
+		Sort(found, files)
 	}
 	for _, f := range files {
 		if f.Definition == nil {
@@ -127,6 +122,17 @@ func FindingsTogether(files []*File) []signpost.Finding {
 		}
 	}
 	return found
+}
+
+// Sort sorts findings by file and position.
+func Sort(findings []signpost.Finding, files []*File) {
+	order := make(map[string]int, len(files))
+	for i, f := range files {
+		order[f.Name] = i
+	}
+	slices.SortStableFunc(findings, func(a, b signpost.Finding) int {
+		return cmp.Or(order[a.File]-order[b.File], a.Line-b.Line, a.Column-b.Column)
+	})
 }
 
 // FindingsOf returns what is wrong in one file, given its absolute path, as if it alone were judged: everything else is
@@ -312,8 +318,8 @@ func (w *Workspace) parse() {
 	for _, f := range next.Changed {
 		group.Go(func() error {
 			w.parseFile(f)
-			if w.opts.Parsed != nil {
-				w.opts.Parsed(f)
+			if w.opts.Prepare != nil {
+				f.Prepared = w.opts.Prepare(f)
 			}
 			return nil
 		})
