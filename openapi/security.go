@@ -73,15 +73,26 @@ func (im *importer) findCredentials() {
 	}
 }
 
-// These expressions recognize parameters that carry a credential, whatever the document says about security: by the
-// letters and digits of the name, in lower case, or by the description. When in doubt, a parameter is left out: a
-// missing control is an inconvenience, a secret that editors see and save is a leak.
+// These expressions recognize parameters that carry a credential, whatever the document says about security. Those for
+// names apply to the letters and digits of a name, in lower case. When in doubt, a parameter is left out: a missing
+// control is an inconvenience, a secret that editors see and save is a leak.
 var (
 	credentialName = regexp.MustCompile(`^oauth|^(auth|key|sig|sid)$|` +
-		`(tokens?|secret|passw(or)?d|passphrase|jwt|signature|credentials?|authorization|sessionid|sessid|hmac|bearer|pwd)$|` +
+		`(secret|passw(or)?d|passphrase|jwt|signature|credentials?|authorization|sessionid|sessid|hmac|bearer|pwd)$|` +
 		`(access|account|api|app|application|auth|client|consumer|developer|dev|licen[cs]e|partner|private|secret|` +
 		`security|service|session|shared|sign(ing|ed)?|subscription|user)keys?$`)
-	credentialText = regexp.MustCompile(`(?i)\b(api|access|auth\w*|bearer|client|private|secret|session)[ -]?(key|token)\b`)
+	tokenName      = regexp.MustCompile(`tokens?$`)
+	credentialText = regexp.MustCompile(`(?i)\b(api|app|application|access|account|auth\w*|bearer|client|consumer|` +
+		`developer|licen[cs]e|oauth|partner|private|secret|security|session|subscription|user|your)[ -]?(key|token)\b|` +
+		`\b(authenticat|authori[sz]|credential)\w*|\b(secret|password|signature)\b`)
+
+	// credentialStart is what the description of a credential begins with: "Your API key", "The access token".
+	credentialStart = regexp.MustCompile(`(?i)^\W*((the|a|an|your|my|valid|unique|required|optional)\W+)*` +
+		`(api|app|application|access|auth\w*|bearer|client|consumer|developer|licen[cs]e|oauth|private|secret|session|` +
+		`subscription)[ -]?(key|token|secret)\b`)
+
+	// pagingName matches tokens that lead to another page of a list.
+	pagingName = regexp.MustCompile(`page|paging|pagination|next|prev|cursor|continu|skip|offset|resume|sync|start`)
 )
 
 // isCredential reports whether a query parameter carries a credential, which editors must neither see nor set.
@@ -89,7 +100,11 @@ func (im *importer) isCredential(p *parameter, s *shape) bool {
 	if im.credentials[p.name] || s.format == "password" {
 		return true
 	}
+	if s.kind() == signpost.KindBoolean {
+		return false
+	}
+	description := str(get(p.node, "description"))
 	letters := strings.ToLower(separators.ReplaceAllString(p.name, ""))
-	return s.kind() != signpost.KindBoolean &&
-		(credentialName.MatchString(letters) || credentialText.MatchString(str(get(p.node, "description"))))
+	return credentialName.MatchString(letters) || credentialStart.MatchString(description) ||
+		tokenName.MatchString(letters) && (credentialText.MatchString(description) || !pagingName.MatchString(letters))
 }
