@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -13,16 +16,34 @@ import (
 	"signpost/internal/tree"
 )
 
+// MaxSize is the maximum size in bytes of a document: of its files together.
+const MaxSize = tree.MaxSize
+
 // maxResolved is the maximum size in bytes of what references stand for, counting only those that are followed: ten
 // times that of the largest documents that exist. Notes and options take a multiple of it in memory.
 const maxResolved = 16 << 20
 
+var errTooLarge = fmt.Errorf("the document is larger than %d MiB", MaxSize>>20)
+
 // maxDepth limits chains of references.
 const maxDepth = 32
 
-// parse parses the document.
-func (im *importer) parse(content []byte) error {
+// file is a document, or a file that one refers to.
+type file struct {
+	path string // path in Options.Files
+	name string // name in notes
+	root *tree.Node
+	err  error // why there is no root
+}
+
+// parse parses a file.
+func (im *importer) parse(f *file, content []byte) error {
+	im.size += len(content)
+	if im.size > MaxSize {
+		return errTooLarge
+	}
 	doc := tree.Parse(content, json.Valid(bytes.TrimPrefix(content, []byte(tree.ByteOrderMark))))
+	im.owners[doc] = f
 	for _, p := range doc.Problems {
 		switch p.Kind {
 		case tree.Syntax, tree.TooLarge:
@@ -31,8 +52,8 @@ func (im *importer) parse(content []byte) error {
 			im.repeats = append(im.repeats, p.At)
 		}
 	}
-	im.root = doc.Root
-	if im.root == nil {
+	f.root = doc.Root
+	if f.root == nil {
 		return errors.New("the file is empty")
 	}
 	return nil
@@ -61,13 +82,13 @@ func (im *importer) target(n *tree.Node) (*tree.Node, error) {
 	if !is(ref, tree.String) {
 		return nil, nil
 	}
-	target, err := im.find(ref.Text)
+	target, err := im.find(im.owners[ref.Document()], ref.Text)
 	if err != nil {
 		return nil, fmt.Errorf("reference %q %w", ref.Text, err)
 	}
 	im.resolved += target.End() - target.Start()
 	if im.resolved > maxResolved {
-		return nil, errors.New("the document is too large") // which rejects all of it
+		return nil, errTooLarge
 	}
 	return target, nil
 }
@@ -75,17 +96,24 @@ func (im *importer) target(n *tree.Node) (*tree.Node, error) {
 // pointerEscapes undoes the escapes of a JSON pointer.
 var pointerEscapes = strings.NewReplacer("~1", "/", "~0", "~")
 
-// find returns what a reference points to. Its errors complete a message that starts with "reference …".
-func (im *importer) find(ref string) (*tree.Node, error) {
-	file, pointer, _ := strings.Cut(ref, "#")
-	if file != "" {
-		return nil, errors.New("leads out of the document: bundle its files into one first")
+// find returns what a reference in a file points to. Its errors complete a message that starts with "reference …".
+func (im *importer) find(in *file, ref string) (*tree.Node, error) {
+	name, pointer, _ := strings.Cut(ref, "#")
+	if name != "" {
+		u, err := url.Parse(name)
+		if err != nil || u.Scheme != "" || u.Host != "" {
+			return nil, errors.New("is not a file path: remote references are not fetched")
+		}
+		in = im.open(path.Join(path.Dir(in.path), u.Path))
+		if in.err != nil {
+			return nil, fmt.Errorf("leads to a file that cannot be read: %w", in.err)
+		}
 	}
 	pointer, err := url.PathUnescape(pointer)
 	if err != nil || pointer != "" && pointer[0] != '/' {
 		return nil, errors.New("has no path after the #, such as #/components/parameters/limit")
 	}
-	n := im.root
+	n := in.root
 	for _, key := range strings.Split(pointer, "/")[1:] {
 		key = pointerEscapes.Replace(key)
 		next := get(n, key)
@@ -98,6 +126,44 @@ func (im *importer) find(ref string) (*tree.Node, error) {
 		}
 	}
 	return n, nil
+}
+
+// open reads a file that the document refers to. Each file is read once.
+func (im *importer) open(path string) *file {
+	f := im.loaded[path]
+	if f == nil {
+		f = &file{path: path, name: filepath.Join(im.folder, filepath.FromSlash(path))}
+		im.loaded[path] = f
+		var content []byte
+		if content, f.err = im.read(path); f.err == nil {
+			f.err = im.parse(f, content)
+		}
+	}
+	return f
+}
+
+func (im *importer) read(path string) ([]byte, error) {
+	if im.opts.Files == nil {
+		return nil, errors.New("the document came without its directory")
+	}
+	if !fs.ValidPath(path) {
+		return nil, errors.New("it is outside the directory within which references are followed (--root)")
+	}
+	info, err := fs.Stat(im.opts.Files, path)
+	var content []byte
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular(): // a FIFO would block
+		err = errors.New("it is not a regular file")
+	case info.Size() > MaxSize:
+		err = errTooLarge
+	default:
+		content, err = fs.ReadFile(im.opts.Files, path)
+	}
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err // the reference already names the path
+	}
+	return content, err
 }
 
 // The following functions read nodes. All of them accept nil, since any part of a document may be missing.

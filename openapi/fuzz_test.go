@@ -3,6 +3,7 @@ package openapi_test
 import (
 	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"signpost/internal/testkit"
 	"signpost/openapi"
@@ -15,7 +16,7 @@ func FuzzImport(f *testing.F) {
 	if err != nil || len(inputs) == 0 {
 		f.Fatalf("no document to start from: %v", err)
 	}
-	for _, path := range inputs {
+	for _, path := range append(inputs, "testdata/files/api.yaml") {
 		text := []byte(testkit.Read(f, path))
 		f.Add(text, byte(0))
 		f.Add(text, byte(0xff))
@@ -31,10 +32,11 @@ func FuzzImport(f *testing.F) {
 	} {
 		f.Add([]byte(text), byte(0x0f))
 	}
+	files := fstest.MapFS{"other.yaml": {Data: []byte("item: {get: {parameters: [{$ref: '#/p'}]}}\np: {name: p, in: query, schema: {type: integer}}")}}
 
 	f.Fuzz(func(t *testing.T, text []byte, flags byte) {
 		opts := openapi.Options{
-			ThirdParty: flags&1 != 0, Post: flags&2 != 0, Deprecated: flags&4 != 0,
+			Files: files, ThirdParty: flags&1 != 0, Post: flags&2 != 0, Deprecated: flags&4 != 0,
 		}
 		if flags&8 != 0 {
 			opts.Version = "v3"

@@ -10,7 +10,7 @@ import (
 
 // Note reports what was left out of a definition, or what needs attention, and why.
 type Note struct {
-	File      string // the document
+	File      string // the document, or a file that it refers to
 	Line      int
 	Operation string // such as GET /shows; empty for the document as a whole
 	More      int    // number of other operations that the note applies to
@@ -38,7 +38,7 @@ func (n Note) subject() string {
 // newNote returns a note with its message on one line, however long the names and values are that it quotes.
 func (im *importer) newNote(at *tree.Node, operation, format string, args ...any) Note {
 	message := draft.OneLine(spell.Shorten(fmt.Sprintf(format, args...)))
-	return Note{File: im.name, Line: at.Line(), Operation: operation, Message: message}
+	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
 }
 
 // note adds a note about the document as a whole.

@@ -5,10 +5,14 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +23,9 @@ import (
 
 // Options select what to import. The zero value imports all GET operations that are not deprecated.
 type Options struct {
+	Files fs.FS  // directory of the document, for references to other files; nil rejects them
+	Path  string // of the document in Files; empty means the name passed to Import
+
 	ThirdParty bool              // keep the server URLs instead of using {{host}}
 	Post       bool              // include POST operations
 	Deprecated bool              // include deprecated operations and parameters
@@ -56,8 +63,11 @@ type Result struct {
 // importer holds the state of one import.
 type importer struct {
 	opts     Options
-	name     string // of the document
 	root     *tree.Node
+	folder   string           // of the document; other files are named relative to it
+	loaded   map[string]*file // by path
+	owners   map[*tree.Document]*file
+	size     int          // bytes read
 	resolved int          // bytes that references stand for
 	repeats  []*tree.Node // duplicate keys
 
@@ -86,22 +96,26 @@ func (im *importer) fields(n *tree.Node) []tree.Field {
 	return target.Fields
 }
 
-// Import converts a document. The name is used in notes; nothing is opened. It returns an error if the text cannot be
-// parsed or is not OpenAPI 3.
+// Import converts a document. The name is used in notes; only files in opts.Files are opened. It returns an error if
+// the text cannot be parsed or is not OpenAPI 3.
 func Import(name string, content []byte, opts Options) (*Result, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
+	doc := &file{path: cmp.Or(opts.Path, path.Base(filepath.ToSlash(name))), name: name}
 	im := &importer{
 		opts:        opts,
-		name:        name,
+		folder:      filepath.Join(filepath.Dir(name), strings.Repeat("../", strings.Count(doc.path, "/"))),
+		loaded:      map[string]*file{doc.path: doc},
+		owners:      make(map[*tree.Document]*file),
 		matched:     make(map[string]bool),
 		credentials: make(map[string]bool),
 		shapes:      make(map[*tree.Node]*shape),
 	}
-	if err := im.parse(content); err != nil {
+	if err := im.parse(doc, content); err != nil {
 		return nil, err
 	}
+	im.root = doc.root
 	if err := im.checkDocument(); err != nil {
 		return nil, err
 	}

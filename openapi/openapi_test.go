@@ -2,18 +2,20 @@ package openapi_test
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"signpost"
 	"signpost/definition"
 	"signpost/internal/testkit"
-	"signpost/internal/tree"
 	"signpost/openapi"
 )
 
@@ -30,8 +32,8 @@ var corpus = []struct {
 	{"servers.yaml", "servers.golden", openapi.Options{}},
 	{"servers.yaml", "servers.third-party.golden", openapi.Options{ThirdParty: true}},
 	{"third.json", "third.golden", openapi.Options{ThirdParty: true}},
-	{"tidy.yaml", "tidy.golden", openapi.Options{}},
-	{"parts.yaml", "parts.golden", openapi.Options{}},
+	{"files/api.yaml", "files.golden", openapi.Options{}},
+	{"parts/api/api.yaml", "parts.golden", openapi.Options{Files: os.DirFS("testdata/parts"), Path: "api/api.yaml"}},
 	{"hosts.yaml", "hosts.golden", openapi.Options{}},
 	{"names.yaml", "names.golden", openapi.Options{}},
 	{"security.yaml", "security.golden", openapi.Options{}},
@@ -72,6 +74,9 @@ func TestGolden(t *testing.T) {
 
 func importFile(t *testing.T, path string, opts openapi.Options) *openapi.Result {
 	t.Helper()
+	if opts.Files == nil {
+		opts.Files = os.DirFS(filepath.Dir(path))
+	}
 	return testkit.Must(openapi.Import(path, []byte(testkit.Read(t, path)), opts))(t)
 }
 
@@ -150,7 +155,7 @@ func TestRejected(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	large := "openapi: 3.0.0\n# " + strings.Repeat("x", tree.MaxSize)
+	large := "openapi: 3.0.0\n# " + strings.Repeat("x", openapi.MaxSize)
 	if _, err := openapi.Import("api.yaml", []byte(large), openapi.Options{}); err == nil || !strings.Contains(err.Error(), "larger than 64 MiB") {
 		t.Errorf("a document that is too large gives %v", err)
 	}
@@ -247,13 +252,25 @@ func TestVersionOption(t *testing.T) {
 	}
 }
 
-// TestReferences follows a reference to a parameter, and shows the notes.
-func TestReferences(t *testing.T) {
+// TestFiles follows a reference to a parameter, which leads to a file in the directory of the document and nowhere else. It
+// shows the modifier or the notes, first with that directory and then without.
+func TestFiles(t *testing.T) {
+	files := fstest.MapFS{
+		"docs/beside.yaml": {Data: []byte("{name: beside, in: query, schema: {type: string}}")},
+		"docs/empty.yaml":  {},
+		"docs/pipe.yaml":   {Mode: fs.ModeNamedPipe, Data: []byte("{name: pipe, in: query, schema: {type: string}}")},
+		"above.yaml":       {Data: []byte("{name: above, in: query, schema: {type: string}}")},
+	}
 	testkit.Cases(t, "testdata/references.golden", func(ref string) string {
-		result := importText(t, "openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '"+ref+"'}]}}}", openapi.Options{MIMEType: "text/csv"})
-		if modifiers := endpoints(t, result)[0].Modifiers; len(modifiers) > 0 {
-			t.Errorf("%s gives %v", ref, modifiers)
+		var out strings.Builder
+		for _, opts := range []openapi.Options{{Files: files, Path: "docs/api.yaml"}, {}} {
+			opts.MIMEType = "text/csv"
+			result := importText(t, "openapi: 3.1.0\npaths: {/a: {get: {parameters: [{$ref: '"+ref+"'}]}}}", opts)
+			for _, m := range endpoints(t, result)[0].Modifiers {
+				fmt.Fprintln(&out, "modifier:", m.ID)
+			}
+			out.WriteString(notes(result))
 		}
-		return notes(result)
+		return out.String()
 	})
 }

@@ -3,7 +3,7 @@ package openapi
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,7 +14,7 @@ import (
 // write returns the definition as YAML. Comments are next to what they are about; those about several endpoints come
 // first, and those about what was left out altogether come last.
 func (im *importer) write(used []*operation, notes []Note) []byte {
-	name := filepath.Base(im.name)
+	name := path.Base(im.owners[im.root.Document()].path)
 	definition := draft.Definition{
 		Comments: []string{fmt.Sprintf("Imported from %s by signpost import.", draft.OneLine(name))},
 		Service:  str(get(get(im.root, "info"), "title")),

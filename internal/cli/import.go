@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,15 +25,16 @@ import (
 
 // openAPIFlags are the flags that mean nothing for manifests.
 var openAPIFlags = []string{
-	"tag", "path", "post", "deprecated", "third-party", "api-version", "security-key", "mime-type",
+	"tag", "path", "post", "deprecated", "third-party", "api-version", "security-key", "mime-type", "root",
 }
 
 // importer holds the flags of import.
 type importer struct {
 	*CLI
-	host string
-	keys pairs
-	opts openapi.Options
+	host    string
+	rootDir string
+	keys    pairs
+	opts    openapi.Options
 }
 
 func (c *CLI) importCommand() *cobra.Command {
@@ -47,8 +51,8 @@ URLs, else v1; v2=FILE sets it. Anything that a definition cannot express, such 
 exit status is 1. It is 3 if the definition would render to anything else.
 
 From an OpenAPI 3.0 or 3.1 document, in YAML or JSON: an endpoint for each GET operation, with its query parameters as
-modifiers. The exit status is 3 if there is no endpoint to import. Nothing is fetched and no other file is read: to
-import from a URL, pipe the document to signpost import -; bundle a document in several files into one first.
+modifiers. The exit status is 3 if there is no endpoint to import. References are never fetched: to import from a
+URL, pipe the document to signpost import -.
 
 Anything that could not be imported is reported on standard error and as a comment in the definition.`,
 		Example: `  signpost import https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v2/endpoints-manifest > feeds.yaml
@@ -76,7 +80,9 @@ Anything that could not be imported is reported on standard error and as a comme
 		"OpenAPI: map a security scheme to a context key, on the operations that use the scheme (repeatable)")
 	flags.StringVar(&im.opts.MIMEType, "mime-type", "",
 		"OpenAPI: content type of endpoints whose responses declare none (default: application/json)")
-	flagsAlone(cmd, "tag", "path", "host")
+	flags.StringVar(&im.rootDir, "root", "",
+		"OpenAPI: directory within which references are resolved (default: the directory of the document)")
+	flagsAlone(cmd, "tag", "path", "root", "host")
 	c.addNetworkFlags(cmd)
 	return cmd
 }
@@ -228,8 +234,22 @@ func (im *importer) openAPI(document source.Document) error {
 	if im.host != "" {
 		return usageErrorf("--host is for manifests, and %s is not one", document.Name)
 	}
-	name := document.Name
-	result, err := openapi.Import(name, document.Text, im.opts)
+	opts, rootDir, name := im.opts, im.rootDir, document.Name
+	if name != source.StdinName {
+		rootDir = cmp.Or(rootDir, filepath.Dir(name))
+		if opts.Path = seenFrom(name, rootDir); !fs.ValidPath(opts.Path) {
+			return usageErrorf("--root: %q is not in the directory %q", name, rootDir)
+		}
+	}
+	if rootDir != "" {
+		root, err := os.OpenRoot(rootDir) // no reference or symbolic link leads out of it
+		if err != nil {
+			return fmt.Errorf("import: %w", err)
+		}
+		defer root.Close()
+		opts.Files = root.FS()
+	}
+	result, err := openapi.Import(name, document.Text, opts)
 	if errors.Is(err, openapi.ErrOther) {
 		return fmt.Errorf("import %q: %w%s", name, err, whatElse([]given{{Document: document}}))
 	}
