@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -186,8 +187,11 @@ func knownCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	names := each(root.Commands(), (*cobra.Command).Name)
-	return fmt.Errorf("unknown command %q%s", args[0], didYouMean(args[0], "", names))
+	return fmt.Errorf("unknown command %q%s", args[0], didYouMean(cmp.Or(otherCommands[args[0]], args[0]), "", names))
 }
+
+// otherCommands are our names for commands of other programs that people try.
+var otherCommands = map[string]string{"validate": "lint", "verify": "lint", "start": "serve", "run": "serve"}
 
 // usageArgs makes the error for a wrong number of arguments say what the command accepts.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {

@@ -37,8 +37,9 @@ func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 	c.variables = variables
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		value := variables[name]
+		f := cmd.Flags().Lookup(name)
 		if err := cmd.Flags().Set(name, value); err != nil && !usedElsewhere(cmd.Root(), name, value) {
-			return usageErrorf("environment variable %s: %w", envName(name), err)
+			return usageErrorf("environment variable %s: %w", envName(name), valueError(f, value, err))
 		}
 	}
 	return nil

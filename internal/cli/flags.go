@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -116,13 +117,32 @@ func checkFeatures(flag string, files []*definition.File, features []string) err
 	return nil
 }
 
-// flagError adds the flag that was probably meant to the error for an unknown one.
+// valueError adds the unit to the error for a duration without one.
+func valueError(f *pflag.Flag, value string, err error) error {
+	if _, wrong := time.ParseDuration(value + "s"); f.Value.Type() == "duration" && wrong == nil {
+		return fmt.Errorf("%w; did you mean %ss?", err, value)
+	}
+	return err
+}
+
+// otherNames are our names for flags of other programs that people try.
+var otherNames = map[string]string{"port": "listen", "address": "listen", "output": "format", "version": "api-version"}
+
+// flagError adds the flag or value that was probably meant to the error for an unknown flag or a wrong value.
 func flagError(cmd *cobra.Command, err error) error {
+	invalid := (*pflag.InvalidValueError)(nil)
+	if errors.As(err, &invalid) {
+		return valueError(invalid.GetFlag(), invalid.GetValue(), err)
+	}
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) {
 		return err
 	}
+	name := unknown.GetSpecifiedName()
+	if other := otherNames[name]; cmd.Flags().Lookup(other) != nil {
+		name = other
+	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-	return fmt.Errorf("%w%s", err, didYouMean(unknown.GetSpecifiedName(), "--", known))
+	return fmt.Errorf("%w%s", err, didYouMean(name, "--", known))
 }

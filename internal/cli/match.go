@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -116,7 +117,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		if json {
 			printJSON(c.Stdout, nil)
 		}
-		c.reportNoMatch(services, feed)
+		c.reportNoMatch(versions, feed)
 		return errFindings
 	case json:
 		printJSON(c.Stdout, m)
@@ -158,13 +159,39 @@ func (c *CLI) sayHosts(services []*source.Service, name string, isNamed bool) {
 	}
 }
 
-// reportNoMatch reports that no endpoint answers for a feed, and whether any is on its host.
-func (c *CLI) reportNoMatch(services []*source.Service, feed string) {
-	why := ""
-	if name := signpost.CutURL(feed).Hostname(); !namesHost(services, name) {
-		why = ": none is on host " + name
+// maxNearest is the maximum number of endpoints suggested if none matches.
+const maxNearest = 3
+
+// reportNoMatch reports that no endpoint answers for a feed, with the nearest ones on its host. Scheme, port, a
+// trailing slash and the case of letters do not count, since people get those wrong.
+func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
+	host := signpost.CutURL(feed).Hostname()
+	path := func(url string) string { return strings.ToLower(strings.TrimSuffix(signpost.CutURL(url).Path(), "/")) }
+	a := path(feed)
+	likeness := func(url string) int { // characters that the paths begin with, less those that the feed would lack
+		b, n := path(url), 0
+		for n < min(len(a), len(b)) && a[n] == b[n] {
+			n++
+		}
+		return n - (len(b) - n)
 	}
-	printf(c.Stderr, "signpost: no endpoint answers for %q%s\n", feed, why)
+	var near []string
+	for _, v := range versions {
+		for _, e := range v.Manifest.Endpoints {
+			if strings.EqualFold(signpost.CutURL(e.URL).Hostname(), host) {
+				near = append(near, e.URL)
+			}
+		}
+	}
+	if len(near) == 0 {
+		printf(c.Stderr, "signpost: no endpoint answers for %q: none is on host %s\n", feed, host)
+		return
+	}
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(likeness(b), likeness(a)) })
+	printf(c.Stderr, "signpost: no endpoint answers for %q; the nearest on host %s:\n", feed, host)
+	for _, url := range near[:min(maxNearest, len(near))] {
+		printf(c.Stderr, "  %s\n", url)
+	}
 }
 
 // registeredTogether reads and loads the sources, or else the definitions of the project, and what is registered

@@ -18,6 +18,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"signpost"
+	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/daemon"
 	"signpost/internal/routes"
@@ -196,7 +198,14 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 		daemon.LogFindings(log, loaded.Findings)
 	} else {
 		shown, others := daemon.FirstFindings(loaded.Findings)
-		printFindings(c.Stderr, nil, shown) // without their lines: a server keeps no text
+		var quoted []*definition.File // read again, because those of a server have no text
+		for _, f := range loaded.Snapshot.Files {
+			isQuoted := func(found signpost.Finding) bool { return found.File == f.Name }
+			if f.Definition != nil && slices.ContainsFunc(shown, isQuoted) {
+				quoted = append(quoted, definition.Parse(f.Name, f.Text))
+			}
+		}
+		printFindings(c.Stderr, quoted, shown)
 		if others > 0 {
 			printf(c.Stderr, "%d more findings are not shown: signpost lint lists them\n", others)
 		}
