@@ -103,10 +103,15 @@ func (c *CLI) unknownVariables(root *cobra.Command) []string {
 	for _, variable := range c.Environ() {
 		name, value, _ := strings.Cut(variable, "=")
 		flag, ours := strings.CutPrefix(name, envPrefix)
-		if !ours || value == "" || slices.Contains(known, flag) || serviceLink.MatchString(name) {
+		if !ours || value == "" || slices.Contains(known, flag) {
 			continue
 		}
 		hint := didYouMean(flag, envPrefix, known)
+		if instead := removedFlags[strings.ToLower(strings.ReplaceAll(flag, "_", "-"))]; instead != "" {
+			hint = ", because the flag no longer exists: " + instead
+		} else if serviceLink.MatchString(name) {
+			continue
+		}
 		warnings = append(warnings, fmt.Sprintf("environment variable %s belongs to no flag and is ignored%s", name, hint))
 	}
 	slices.Sort(warnings)

@@ -128,6 +128,28 @@ func valueError(f *pflag.Flag, value string, err error) error {
 // otherNames are our names for flags of other programs that people try.
 var otherNames = map[string]string{"port": "listen", "address": "listen", "output": "format", "version": "api-version"}
 
+// constantNow says what replaces flags whose values became constants.
+const constantNow = "it is a constant, which docs/hardening.md explains"
+
+// removedFlags says what replaces flags that earlier versions had. A name that other commands still have follows that
+// of the command.
+var removedFlags = map[string]string{
+	"acme-ca-file":        "--ca-file counts for the ACME directory, too",
+	"acme-email":          "certificate authorities do without",
+	"hsts":                "let your reverse proxy add the header",
+	"import context":      "--security-key maps a security scheme to a context key",
+	"max-body-bytes":      constantNow,
+	"max-header-bytes":    constantNow,
+	"plain-http":          "registries on loopback addresses may speak plain http without being asked",
+	"read-header-timeout": constantNow,
+	"read-timeout":        constantNow,
+	"watch":               "definitions are always watched",
+	"write-timeout":       constantNow,
+
+	"redirect-listen": "register https addresses, and let a reverse proxy redirect browsers; ACME challenges arrive on the https port",
+	"redirect-port":   "register https addresses, and let a reverse proxy redirect browsers",
+}
+
 // flagError adds the flag or value that was probably meant to the error for an unknown flag or a wrong value.
 func flagError(cmd *cobra.Command, err error) error {
 	invalid := (*pflag.InvalidValueError)(nil)
@@ -139,6 +161,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	name := unknown.GetSpecifiedName()
+	if instead := cmp.Or(removedFlags[name], removedFlags[cmd.Name()+" "+name]); instead != "" {
+		return fmt.Errorf("--%s no longer exists: %s", name, instead)
+	}
 	if other := otherNames[name]; cmd.Flags().Lookup(other) != nil {
 		name = other
 	}

@@ -229,6 +229,17 @@ func whatElse(documents []given) string {
 	return ""
 }
 
+// notManifest adds to the error about a document of no kind why it is no manifest either.
+func notManifest(d source.Document) string {
+	what := `; and a manifest is JSON with "endpoints"`
+	for _, f := range definition.Errors(definition.Parse(d.Name, d.Text)) {
+		if f.Rule == definition.RuleSyntax {
+			return fmt.Sprintf("%s: line %d: %s", what, f.Line, f.Message)
+		}
+	}
+	return what
+}
+
 // openAPI prints the definition for a document to standard output and the notes to standard error.
 func (im *importer) openAPI(document source.Document) error {
 	if im.host != "" {
@@ -251,7 +262,8 @@ func (im *importer) openAPI(document source.Document) error {
 	}
 	result, err := openapi.Import(name, document.Text, opts)
 	if errors.Is(err, openapi.ErrOther) {
-		return fmt.Errorf("import %q: %w%s", name, err, whatElse([]given{{Document: document}}))
+		what := cmp.Or(whatElse([]given{{Document: document}}), notManifest(document))
+		return fmt.Errorf("import %q: %w%s", name, err, what)
 	}
 	if err != nil {
 		return fmt.Errorf("import %q: %w", name, err)
