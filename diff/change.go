@@ -61,9 +61,9 @@ const fingerprintLength = 12
 // fingerprint hashes the identity of a change: its rule, version and path, the steps to its subject inside the
 // endpoint, and the values and keys that change. Neither the host nor the service is part of it, and neither is the
 // message, so that rewording it keeps fingerprints stable.
-func fingerprint(rule, version, url string, subject []string, values ...string) string {
+func fingerprint(rule, version, rest string, subject []string, values ...string) string {
 	h := sha256.New()
-	for _, part := range [][]string{{rule, version, signpost.CutURL(url).Rest()}, subject, values} {
+	for _, part := range [][]string{{rule, version, rest}, subject, values} {
 		for _, text := range part {
 			h.Write([]byte(text))
 			h.Write([]byte{0})
@@ -98,8 +98,8 @@ func identity(value any) string {
 // paths returns what follows the host in the URLs of a manifest, sorted.
 func paths(m signpost.Manifest) []string {
 	var all []string
-	for _, e := range m.Endpoints {
-		all = append(all, signpost.CutURL(e.URL).Rest())
+	for _, u := range urlsOf(signpost.Version{Manifest: m}) {
+		all = append(all, u.Rest())
 	}
 	slices.Sort(all)
 	return all

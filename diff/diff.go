@@ -69,7 +69,7 @@ type differ struct {
 	service  string
 	slot     *slot         // nil outside of a version
 	host     string        // for which {{host}} is filled in
-	endpoint string        // its URL as it is shown
+	endpoint signpost.URL  // as it is shown
 	part     signpost.Part // of the old state that the endpoint is, as written
 	faults   []fault       // where the old endpoint had errors
 	changes  []Change
@@ -101,7 +101,7 @@ func (o Options) compare(olds, news []signpost.Service, several bool) ([]Change,
 		d.hostReplaced(m[0], m[1])
 	}
 	for _, c := range p.comparisons {
-		d.service, d.slot, d.endpoint, d.deprecations = c.name, nil, "", nil
+		d.service, d.slot, d.endpoint, d.deprecations = c.name, nil, signpost.URL{}, nil
 		if c.old != nil {
 			d.deprecations = c.old.Deprecations
 		}
@@ -209,7 +209,7 @@ func urls(s *signpost.Service) string {
 
 // compareVersion compares a version. Those of a service that is not known yet are not reported themselves.
 func (d *differ) compareVersion(at *slot, known bool) {
-	d.slot, d.endpoint, d.part = at, "", signpost.Part{Version: at.version}
+	d.slot, d.endpoint, d.part = at, signpost.URL{}, signpost.Part{Version: at.version}
 	switch {
 	case at.besides && at.old == nil:
 		d.takenOverBy(at)
@@ -228,46 +228,39 @@ func (d *differ) compareVersion(at *slot, known bool) {
 
 // endpoint is an endpoint of a version on the current host.
 type endpoint struct {
-	signpost.Endpoint        // its URL is rendered
-	written           string // the URL in its definition
-	shown             string // the URL in changes
+	signpost.Endpoint              // its URL is rendered
+	url               signpost.URL // the same, parsed
+	written           signpost.URL // in its definition
+	shown             signpost.URL // in changes
 }
 
 // render returns the endpoints of a version for the current host.
-func (d *differ) render(v *signpost.Version) []endpoint {
-	endpoints := make([]endpoint, len(v.Manifest.Endpoints))
-	for i, e := range v.Manifest.Endpoints {
-		written := e.URL
-		e.URL = fill(written, d.host)
-		endpoints[i] = endpoint{e, written, written}
+func (d *differ) render(at *slot, s state) []endpoint {
+	endpoints := make([]endpoint, len(at.urls[s]))
+	for i, written := range at.urls[s] {
+		e := endpoint{at.in(s).Manifest.Endpoints[i], written.Resolve(d.host), written, written}
+		e.URL = e.url.String()
 		if d.plan.host != "" {
-			endpoints[i].shown = e.URL
+			e.shown = e.url
 		}
+		endpoints[i] = e
 	}
 	return endpoints
 }
 
-// fill replaces {{host}} in a URL.
-func fill(url, host string) string {
-	if !strings.Contains(url, signpost.HostPlaceholder) {
-		return url
-	}
-	return signpost.CutURL(url).Resolve(host).String()
-}
-
 func (d *differ) manifest(at *slot) {
-	old, new := d.render(at.old), d.render(at.new)
+	old, new := d.render(at, before), d.render(at, after)
 	d.extra(subject{}, at.old.Manifest.Extra, at.new.Manifest.Extra)
 	pairs, moved := pairUp(old, new, func(e *endpoint) string { return e.URL })
-	pairs = pairRest(pairs, func(e *endpoint) string { return canonical(e.URL) })
+	pairs = pairRest(pairs, func(e *endpoint) string { return canonical(e.url) })
 
 	// Endpoints have no id, so a new URL is a new endpoint. Its name may still hint at where the old one went.
 	byName := make(map[string][]string)
 	for _, p := range pairs {
 		switch {
 		case p.old == nil:
-			byName[p.new.Name] = append(byName[p.new.Name], p.new.shown)
-		case p.new != nil && p.old.URL == p.new.URL && p.new.written != p.new.URL: // {{host}} is better known
+			byName[p.new.Name] = append(byName[p.new.Name], p.new.shown.String())
+		case p.new != nil && p.old.URL == p.new.URL && p.new.written.HasHostPlaceholder(): // {{host}} is better known
 			p.old.shown = p.new.shown
 		}
 	}
@@ -275,7 +268,7 @@ func (d *differ) manifest(at *slot) {
 	for _, p := range pairs {
 		d.faults, d.part = nil, signpost.Part{Version: at.version}
 		if p.old != nil {
-			d.endpoint, d.part.Endpoint = p.old.shown, p.old.written
+			d.endpoint, d.part.Endpoint = p.old.shown, p.old.written.String()
 			d.faults = faults[d.part.Endpoint]
 		}
 		switch {
@@ -296,7 +289,7 @@ func (d *differ) manifest(at *slot) {
 		default:
 			respelled := p.old.URL != p.new.URL
 			if respelled {
-				d.add(ChangeURL, subject{closed: true}, p.old.shown, p.new.shown,
+				d.add(ChangeURL, subject{closed: true}, p.old.shown.String(), p.new.shown.String(),
 					"URL changed to %q, which is the same to clients", p.new.shown)
 			}
 			if d.Export {
@@ -308,9 +301,9 @@ func (d *differ) manifest(at *slot) {
 			}
 		}
 	}
-	d.endpoint, d.faults, d.part.Endpoint = "", nil, ""
+	d.endpoint, d.faults, d.part.Endpoint = signpost.URL{}, nil, ""
 	if moved && !d.Export {
-		shown := func(e *endpoint) string { return e.shown }
+		shown := func(e *endpoint) string { return e.shown.String() }
 		d.add(ChangeOrder, subject{}, order(keysOf(old, shown)), order(keysOf(new, shown)), "endpoints are in another order")
 	}
 }
@@ -337,7 +330,7 @@ func (s subject) sub(steps ...string) subject {
 // add reports a change.
 func (d *differ) add(rule string, at subject, old, new any, format string, args ...any) {
 	c := Change{
-		Rule: rule, Level: cmp.Or(at.level, levelOf(rule)), Service: d.service, Endpoint: d.endpoint,
+		Rule: rule, Level: cmp.Or(at.level, levelOf(rule)), Service: d.service, Endpoint: d.endpoint.String(),
 		Message: spell.Shorten(at.prefix + fmt.Sprintf(format, args...) + at.remark), Old: old, New: new,
 	}
 	version := ""
@@ -352,7 +345,7 @@ func (d *differ) add(rule string, at subject, old, new any, format string, args 
 	if !at.closed {
 		values = []string{identity(old), identity(new)}
 	}
-	c.Fingerprint = fingerprint(rule, version, d.endpoint, at.path, values...)
+	c.Fingerprint = fingerprint(rule, version, d.endpoint.Rest(), at.path, values...)
 	c.Subject = at.path
 	d.lower(&c)
 	if d.isFaulty(at, old) {

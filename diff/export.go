@@ -19,18 +19,18 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 		}
 		hosts = append(hosts, s.Hosts...)
 	}
-	var studio []signpost.Endpoint
+	var versions []signpost.Version
 	for _, s := range olds {
 		if !s.Served {
 			return UndecidedExport
 		}
-		for _, v := range s.Versions {
-			studio = append(studio, v.Manifest.Endpoints...)
-		}
+		versions = append(versions, s.Versions...)
 	}
+	var studio []studioEndpoint
 	names := slices.Compact(hosts.Exact())
-	for _, e := range studio {
-		if host := hostname(e.URL); hosts.Has(host) && !slices.Contains(names, host) {
+	for u, e := range endpointsOf(versions...) {
+		studio = append(studio, studioEndpoint{*e, u})
+		if host := hostname(u); hosts.Has(host) && !slices.Contains(names, host) {
 			names = append(names, host)
 		}
 	}
@@ -45,19 +45,30 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 		}
 	}
 	last := p.comparisons[len(p.comparisons)-1]
-	others := signpost.Version{Manifest: signpost.Manifest{Endpoints: studio}}
-	last.addBesides("", pair[signpost.Version]{&others, &others})
-	isOwn := func(e signpost.Endpoint) bool {
-		u := signpost.CutURL(e.URL)
-		return u.HasHostPlaceholder() || hosts.Has(u.Hostname())
+	others := &signpost.Version{}
+	for _, e := range studio {
+		others.Manifest.Endpoints = append(others.Manifest.Endpoints, e.Endpoint)
 	}
+	last.addBesides("", pair[signpost.Version]{others, others})
 	for i := range news {
 		for _, v := range news[i].Versions {
-			v.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(v.Manifest.Endpoints), isOwn)
-			last.addBesides(d.label(&news[i]), pair[signpost.Version]{new: &v})
+			foreign := v
+			foreign.Manifest.Endpoints = nil
+			for u, e := range endpointsOf(v) {
+				if !u.HasHostPlaceholder() && !hosts.Has(u.Hostname()) {
+					foreign.Manifest.Endpoints = append(foreign.Manifest.Endpoints, *e)
+				}
+			}
+			last.addBesides(d.label(&news[i]), pair[signpost.Version]{new: &foreign})
 		}
 	}
 	return nil
+}
+
+// studioEndpoint is an endpoint that a studio has.
+type studioEndpoint struct {
+	signpost.Endpoint
+	url signpost.URL
 }
 
 // addBesides adds a version whose URLs are all written out.
@@ -70,8 +81,8 @@ func (c *comparison) addBesides(service string, states pair[signpost.Version]) {
 // exportOn compares the endpoints that a studio has on one host with those of all services that declare it. It returns
 // the other endpoints of the studio: those of other hosts, and those that something has which is registered besides.
 func (d *differ) exportOn(
-	host string, studio []signpost.Endpoint, services []signpost.Service,
-) (c *comparison, rest []signpost.Endpoint) {
+	host string, studio []studioEndpoint, services []signpost.Service,
+) (c *comparison, rest []studioEndpoint) {
 	manifest := &signpost.Service{Served: true}
 	c = &comparison{pair: pair[signpost.Service]{manifest, manifest}, hosts: []string{host}}
 	add := func(service, version, known string) *slot {
@@ -89,46 +100,45 @@ func (d *differ) exportOn(
 		}
 		for _, v := range s.Versions {
 			at := add(d.label(s), v.Name, v.Name)
-			for _, e := range v.Manifest.Endpoints {
-				url := canonical(fill(e.URL, host))
-				if has[url] != nil || hostname(url) != host && !signpost.CutURL(e.URL).HasHostPlaceholder() {
-					continue
+			for written, e := range endpointsOf(v) {
+				u := written.Resolve(host)
+				if has[canonical(u)] == nil && (hostname(u) == host || written.HasHostPlaceholder()) {
+					has[canonical(u)], own[hostname(u)] = at, true
+					at.new.Manifest.Endpoints = append(at.new.Manifest.Endpoints, *e)
 				}
-				has[url], own[hostname(url)] = at, true
-				at.new.Manifest.Endpoints = append(at.new.Manifest.Endpoints, e)
 			}
 		}
 	}
 	besides := make(map[string]bool)
 	for _, v := range d.Registered {
-		for _, e := range v.Manifest.Endpoints {
+		for u := range endpointsOf(v) {
 			if len(v.Hosts) == 0 || v.Hosts.Has(host) {
-				besides[canonical(fill(e.URL, host))] = true
+				besides[canonical(u.Resolve(host))] = true
 			}
 		}
 	}
 	gone := make(map[string]*slot) // by the version in the URL
 	for _, e := range studio {
-		url := canonical(e.URL)
+		url := canonical(e.url)
 		at := has[url]
-		if at == nil && (besides[url] || !own[hostname(url)]) {
+		if at == nil && (besides[url] || !own[hostname(e.url)]) {
 			rest = append(rest, e)
 			continue
 		}
 		if at == nil {
-			version := cmp.Or(routes.VersionIn(signpost.CutURL(e.URL)), "v1")
+			version := cmp.Or(routes.VersionIn(e.url), "v1")
 			if gone[version] == nil {
 				gone[version] = add("", "", version)
 			}
 			at = gone[version]
 		}
-		at.old.Manifest.Endpoints = append(at.old.Manifest.Endpoints, e)
+		at.old.Manifest.Endpoints = append(at.old.Manifest.Endpoints, e.Endpoint)
 	}
 	return c, rest
 }
 
 // hostname returns the host of a URL in lower case.
-func hostname(url string) string { return strings.ToLower(signpost.CutURL(url).Hostname()) }
+func hostname(u signpost.URL) string { return strings.ToLower(u.Hostname()) }
 
 // fillIn completes an endpoint of an export with what it does not say, so that this is not compared.
 func fillIn(old *signpost.Endpoint, new signpost.Endpoint) {

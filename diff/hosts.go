@@ -155,7 +155,7 @@ func (d *differ) hostsUnknown() {
 			id := [3]string{at.service, at.version, u.Message}
 			if s == after && !known[id] {
 				d.slot, d.endpoint = at, u.Endpoint
-				d.add(ChangeHostsUnknown, subject{path: []string{signpost.CutURL(u.Other).Rest()}}, nil, nil, "%s", u.Message)
+				d.add(ChangeHostsUnknown, subject{path: []string{u.Other.Rest()}}, nil, nil, "%s", u.Message)
 			}
 			known[id] = known[id] || s == before
 		}

@@ -42,16 +42,25 @@ func endpointsOf(versions ...signpost.Version) iter.Seq2[signpost.URL, *signpost
 	}
 }
 
+// urlsOf returns the URLs of the endpoints of versions.
+func urlsOf(versions ...signpost.Version) []signpost.URL {
+	var urls []signpost.URL
+	for u := range endpointsOf(versions...) {
+		urls = append(urls, u)
+	}
+	return urls
+}
+
 // urlSet has the URLs of versions.
 type urlSet struct {
 	hosts  map[string]bool
 	byRest map[string][]signpost.URL // by what follows the authority
 }
 
-func urlsOf(versions ...signpost.Version) urlSet {
+func urlSetOf(versions ...signpost.Version) urlSet {
 	s := urlSet{make(map[string]bool), make(map[string][]signpost.URL)}
 	for u := range endpointsOf(versions...) {
-		s.hosts[strings.ToLower(u.Hostname())] = true
+		s.hosts[hostname(u)] = true
 		s.byRest[u.Rest()] = append(s.byRest[u.Rest()], u)
 	}
 	return s
@@ -70,12 +79,7 @@ func (s urlSet) common(host string, versions ...signpost.Version) int {
 
 // hasHost reports whether {{host}} is in a URL of versions.
 func hasHost(versions ...signpost.Version) bool {
-	for u := range endpointsOf(versions...) {
-		if u.HasHostPlaceholder() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(urlsOf(versions...), signpost.URL.HasHostPlaceholder)
 }
 
 // mixed returns the manifest if one side is a manifest and the other side is not, and the services of the other side. A
@@ -167,7 +171,7 @@ func (d *differ) noteManifest(manifest, of *signpost.Service, several, found boo
 
 // locate finds the service and the version that a manifest is of, and the host that it was rendered for.
 func (d *differ) locate(manifest *signpost.Service, services []signpost.Service) (of *signpost.Service, err error) {
-	urls := urlsOf(manifest.Versions...)
+	urls := urlSetOf(manifest.Versions...)
 	var fits []*signpost.Service
 	for i := range services {
 		s := &services[i]
@@ -198,13 +202,17 @@ func (d *differ) locate(manifest *signpost.Service, services []signpost.Service)
 // versionOf returns which of the given versions a manifest is of: the one with the most URLs of it or, if none has any,
 // the one that its own URLs name.
 func versionOf(manifest signpost.Version, versions []signpost.Version, host string) (string, error) {
-	isPartners := func(e signpost.Endpoint) bool { return !strings.Contains(hostname(e.URL), host) } // in any version
-	manifest.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(manifest.Manifest.Endpoints), isPartners)
-	own := urlsOf(manifest)
+	var own signpost.Version
+	for u, e := range endpointsOf(manifest) {
+		if strings.Contains(hostname(u), host) { // else it is a partner's, in any version
+			own.Manifest.Endpoints = append(own.Manifest.Endpoints, *e)
+		}
+	}
+	urls := urlSetOf(own)
 	var best []string
 	most := 1
 	for _, v := range versions {
-		n := own.common(host, v)
+		n := urls.common(host, v)
 		if n > most {
 			best, most = nil, n
 		}
@@ -212,11 +220,11 @@ func versionOf(manifest signpost.Version, versions []signpost.Version, host stri
 			best = append(best, v.Name)
 		}
 	}
-	switch named := versionsNamed(manifest); {
+	switch named := versionsNamed(own); {
 	case len(best) == 1:
 		return best[0], nil
 	case len(best) == 0 && len(named) == 1 && versions[0].Name != "":
-		return versionIn(manifest), nil
+		return versionIn(own), nil
 	case len(versions) == 1:
 		return versions[0].Name, nil
 	}
@@ -227,7 +235,7 @@ func versionOf(manifest signpost.Version, versions []signpost.Version, host stri
 // address, unless that is a local one; or the declared one that occurs in it; or the only one for which URLs of the
 // service become URLs of the manifest. It is empty if it makes no difference.
 func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
-	served := urlsOf(manifest.Versions...)
+	served := urlSetOf(manifest.Versions...)
 	isPublic := served.hosts[manifest.Host] || of.Hosts.Has(manifest.Host) || !host.IsLocal(manifest.Host)
 	declared := slices.DeleteFunc(of.Hosts.Exact(), func(name string) bool { return !served.hosts[name] })
 	switch {
@@ -258,12 +266,12 @@ func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
 // joinManifests makes two manifests comparable. If nothing is left on a host of old, and one new host has some of its
 // paths, that is one change, and what is on the new host is compared as if it were on the old one.
 func joinManifests(old, new *signpost.Service) (moves [][2]string) {
-	was, is := urlsOf(old.Versions...), urlsOf(new.Versions...)
+	was, is := urlSetOf(old.Versions...), urlSetOf(new.Versions...)
 	candidates := make(map[string][]string) // new hosts, by the old one
 	for u := range endpointsOf(old.Versions...) {
-		gone := strings.ToLower(u.Hostname())
+		gone := hostname(u)
 		for _, other := range is.byRest[u.Rest()] {
-			came := strings.ToLower(other.Hostname())
+			came := hostname(other)
 			if !is.hosts[gone] && !was.hosts[came] && !slices.Contains(candidates[gone], came) {
 				candidates[gone] = append(candidates[gone], came)
 			}

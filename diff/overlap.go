@@ -17,9 +17,16 @@ import (
 // registered alongside, on all of their hosts.
 type registration struct {
 	index     *match.Index
-	owners    []owner              // by the number of the endpoint in the index
-	endpoints []*signpost.Endpoint // by number, as written
+	endpoints []registered // by the number in the index
 	numbers   map[owner]int
+}
+
+// registered is an endpoint on one of the hosts of its version.
+type registered struct {
+	*signpost.Endpoint
+	owner   owner
+	url     signpost.URL // rendered
+	written signpost.URL
 }
 
 // owner identifies an endpoint across both states.
@@ -50,17 +57,16 @@ func newRegistration(p *plan, s state, hosts func(*slot, state) []string) *regis
 	var all signpost.Manifest
 	for _, at := range p.registered[s] {
 		endpoints, on := at.in(s).Manifest.Endpoints, hosts(at, s)
-		for i := range endpoints {
+		for i, written := range at.urls[s] {
 			for _, host := range on {
-				url := fill(endpoints[i].URL, host)
-				id := owner{at, canonical(url)}
+				u := written.Resolve(host)
+				id := owner{at, canonical(u)}
 				if _, twice := r.numbers[id]; twice {
 					continue
 				}
-				r.numbers[id] = len(r.owners)
-				r.owners = append(r.owners, id)
-				r.endpoints = append(r.endpoints, &endpoints[i])
-				all.Endpoints = append(all.Endpoints, signpost.Endpoint{URL: url})
+				r.numbers[id] = len(r.endpoints)
+				r.endpoints = append(r.endpoints, registered{&endpoints[i], id, u, written})
+				all.Endpoints = append(all.Endpoints, signpost.Endpoint{URL: u.String()})
 			}
 		}
 	}
@@ -82,7 +88,7 @@ func guests(a, b *slot) func(*slot) bool {
 
 // only returns which endpoints are those of some slots.
 func (r *registration) only(takesPart func(*slot) bool) func(number int) bool {
-	return func(number int) bool { return takesPart(r.owners[number].slot) }
+	return func(number int) bool { return takesPart(r.endpoints[number].owner.slot) }
 }
 
 // maxHandovers is the largest number of endpoints that are reported to lose feeds to the same one. Nobody reads more.
@@ -90,24 +96,22 @@ const maxHandovers = 100
 
 // handover records that an endpoint loses feeds to another one, although it still exists.
 type handover struct {
-	from owner
-	was  *signpost.Endpoint
+	from registered // before
 	feed match.Feed // an example
 	harm []difference
 }
 
 // handovers returns the endpoints whose feeds break when the given endpoint takes them over. Those that lose the most
 // come first.
-func (d *differ) handovers(at *slot, to *signpost.Endpoint) []handover {
+func (d *differ) handovers(at *slot, to endpoint) []handover {
 	before, after := d.registrations()
-	number := after.numbers[owner{at, canonical(to.URL)}]
+	number := after.numbers[owner{at, canonical(to.url)}]
 	harm := func(from int) (is int, harm []difference) {
-		id := before.owners[from]
-		is, exists := after.numbers[id]
+		is, exists := after.numbers[before.endpoints[from].owner]
 		if !exists || is == number {
 			return is, nil
 		}
-		return is, differences(before.endpoints[from], after.endpoints[is], to)
+		return is, differences(before.endpoints[from].Endpoint, after.endpoints[is].Endpoint, &to.Endpoint)
 	}
 	isHarmed := func(from int) (int, bool) {
 		is, harm := harm(from)
@@ -117,13 +121,13 @@ func (d *differ) handovers(at *slot, to *signpost.Endpoint) []handover {
 	var contest func(int) (_, _ func(int) bool)
 	if strings.Contains(to.URL, standIn) {
 		contest = func(from int) (_, _ func(int) bool) {
-			takesPart := guests(at, before.owners[from].slot)
+			takesPart := guests(at, before.endpoints[from].owner.slot)
 			return before.only(takesPart), after.only(takesPart)
 		}
 	}
 	for from, feed := range before.index.Takeovers(after.index, number, isHarmed, contest) {
 		_, harm := harm(from)
-		h := handover{before.owners[from], before.endpoints[from], feed, harm}
+		h := handover{before.endpoints[from], feed, harm}
 		if feed.All {
 			all = append(all, h)
 		} else {
@@ -144,8 +148,8 @@ type feedSettings struct {
 	ContextObj []signpost.ContextItem `json:"context_obj"`
 }
 
-func settingsOf(url string, e *signpost.Endpoint) feedSettings {
-	return feedSettings{url, e.Method, e.MIMEType, append([]signpost.ContextItem{}, e.ContextObj...)}
+func settingsOf(url signpost.URL, e *signpost.Endpoint) feedSettings {
+	return feedSettings{url.String(), e.Method, e.MIMEType, append([]signpost.ContextItem{}, e.ContextObj...)}
 }
 
 // lostKeys names the context keys that feeds lost.
@@ -156,17 +160,17 @@ type lostKeys struct {
 
 // takenOverBy reports the feeds that each endpoint of an added version takes over.
 func (d *differ) takenOverBy(at *slot) {
-	for _, e := range d.render(at.new) {
+	for _, e := range d.render(at, after) {
 		d.endpoint = e.shown
 		d.takenOver(at, e)
 	}
-	d.endpoint = ""
+	d.endpoint = signpost.URL{}
 }
 
 // takenOver reports the endpoints whose feeds the endpoint takes over and treats differently. Each is a change of its
 // own, which does not depend on who else loses feeds.
 func (d *differ) takenOver(at *slot, to endpoint) {
-	for _, h := range d.handovers(at, &to.Endpoint) {
+	for _, h := range d.handovers(at, to) {
 		was := d.showFrom(h)
 		about := subject{host: d.meetingHost(h, to)}
 		from := d.describe(h, at, about.host)
@@ -180,31 +184,31 @@ func (d *differ) takenOver(at *slot, to endpoint) {
 				texts, harm = append(texts, one.text), append(harm, step)
 			}
 		}
-		about.path = []string{strings.Join([]string{"from", h.from.slot.known, signpost.CutURL(h.was.URL).Rest()}, " ")}
+		about.path = []string{strings.Join([]string{"from", h.from.owner.slot.known, h.from.written.Rest()}, " ")}
 		if len(texts) > 0 {
 			d.add(ChangeFeedsTakenOver, about.sub(slices.Sorted(slices.Values(harm))...),
-				settingsOf(was, h.was), settingsOf(to.shown, &to.Endpoint),
+				settingsOf(was, h.from.Endpoint), settingsOf(to.shown, &to.Endpoint),
 				"takes feeds over from %s: %s", from, strings.Join(texts, "; "))
 		}
 		if len(lost) > 0 {
-			d.add(ChangeContextShadowed, about.sub(slices.Sorted(slices.Values(losses))...), lostKeys{was, lost}, nil,
+			d.add(ChangeContextShadowed, about.sub(slices.Sorted(slices.Values(losses))...), lostKeys{was.String(), lost}, nil,
 				"takes feeds over from %s; lost context keys: %s", from, spell.Quoted(lost))
 		}
 	}
 }
 
 // showFrom returns the URL of an endpoint that loses feeds as changes show it.
-func (d *differ) showFrom(h handover) string {
+func (d *differ) showFrom(h handover) signpost.URL {
 	if d.plan.host != "" {
 		return h.from.url
 	}
-	return h.was.URL
+	return h.from.written
 }
 
 // describe names an endpoint that loses feeds to one at a slot. on is the host on which alone it does, or "".
 func (d *differ) describe(h handover, at *slot, on string) string {
-	text := strconv.Quote(d.showFrom(h))
-	if s := h.from.slot; s != at {
+	text := strconv.Quote(d.showFrom(h).String())
+	if s := h.from.owner.slot; s != at {
 		service := cmp.Or(s.source, s.service)
 		if service == at.service {
 			service = ""
@@ -217,11 +221,11 @@ func (d *differ) describe(h handover, at *slot, on string) string {
 		}
 	}
 	if !h.feed.All {
-		feed := signpost.CutURL(h.feed.URL)
-		if written := signpost.CutURL(h.was.URL); d.plan.host == "" && on == "" && written.HasHostPlaceholder() {
-			feed = feed.WithAuthority(written.Authority())
+		origin := h.from.url.Origin()
+		if d.plan.host == "" && on == "" && h.from.written.HasHostPlaceholder() {
+			origin = h.from.written.Origin()
 		}
-		text += fmt.Sprintf(", such as %q", feed)
+		text += fmt.Sprintf(", such as %q", origin+h.feed.Rest)
 	}
 	if on != "" {
 		text += ", on " + on
@@ -231,11 +235,10 @@ func (d *differ) describe(h handover, at *slot, on string) string {
 
 // meetingHost returns the host on which feeds go to another endpoint, if only one of the two URLs has {{host}} in it.
 func (d *differ) meetingHost(h handover, to endpoint) string {
-	hasHost := func(url string) bool { return strings.Contains(url, signpost.HostPlaceholder) }
-	if d.plan.host != "" || hasHost(h.was.URL) == hasHost(to.shown) {
+	if d.plan.host != "" || h.from.written.HasHostPlaceholder() == to.shown.HasHostPlaceholder() {
 		return ""
 	}
-	return hostname(to.URL)
+	return hostname(to.url)
 }
 
 // difference is something that breaks for feeds when a different endpoint answers for them.

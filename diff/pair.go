@@ -79,10 +79,7 @@ func pairRest[T any](pairs []pair[T], key func(*T) string) []pair[T] {
 }
 
 // canonical returns a URL as it is compared with feeds: the case of its scheme and host does not matter.
-func canonical(url string) string {
-	u := signpost.CutURL(url)
-	return u.Origin() + u.Rest()
-}
+func canonical(u signpost.URL) string { return u.Origin() + u.Rest() }
 
 // keysOf returns the keys of items, in order.
 func keysOf[T any](items []T, key func(*T) string) []string {

@@ -41,9 +41,10 @@ type slot struct {
 	besides          bool   // registered alongside, not compared
 	pair[signpost.Version]
 
-	declared signpost.Hosts // by either definition
-	earlier  signpost.Hosts // those that it was on before; empty means all of them
-	hosts    [2][]string    // on which it is registered, before and after
+	declared signpost.Hosts    // by either definition
+	earlier  signpost.Hosts    // those that it was on before; empty means all of them
+	hosts    [2][]string       // on which it is registered, before and after
+	urls     [2][]signpost.URL // of the endpoints, as written
 }
 
 // makePlan pairs the services and their versions.
@@ -110,7 +111,7 @@ func (d *differ) pairUnknown(pairs []pair[signpost.Service]) []pair[signpost.Ser
 			continue
 		}
 		pairs[i].old = nil
-		urls := urlsOf(p.old.Versions...)
+		urls := urlSetOf(p.old.Versions...)
 		var fits []*pair[signpost.Service]
 		for j, other := range pairs {
 			if other.old == nil && other.new != nil && urls.common("", other.new.Versions...) > 0 {
@@ -161,8 +162,9 @@ func (c *comparison) declared() signpost.Hosts {
 func (p *plan) register(slots ...*slot) {
 	for _, at := range slots {
 		for _, s := range []state{before, after} {
-			if at.in(s) != nil {
+			if v := at.in(s); v != nil {
 				p.registered[s] = append(p.registered[s], at)
+				at.urls[s] = urlsOf(*v)
 			}
 		}
 	}
@@ -195,7 +197,7 @@ func (p *plan) place() {
 	open := false      // something does not declare what its {{host}} stands for
 	all := slices.Concat(p.registered[before], p.registered[after])
 	for _, at := range all {
-		open = open || len(at.declared) == 0 && hasHost(at.all()...)
+		open = open || len(at.declared) == 0 && slices.ContainsFunc(slices.Concat(at.urls[:]...), signpost.URL.HasHostPlaceholder)
 		for _, entry := range at.declared {
 			if name := nameFor(entry); !slices.Contains(names, name) {
 				names = append(names, name)

@@ -83,7 +83,8 @@ type spot struct {
 
 // site is the tree of the URLs with one origin.
 type site struct {
-	url    signpost.URL // the origin alone
+	origin string
+	url    signpost.URL // one of those with this origin
 	root   node
 	guests bool // there are services that have its host by a suffix alone
 }
@@ -94,22 +95,32 @@ func (s *site) isOpen() bool { return s.url.HasHostPlaceholder() }
 // NewIndex indexes the endpoints of versions that are registered together, of one service or several. {{host}} stands
 // for the hosts of the version and, if it declares none, for any host.
 func NewIndex(versions ...signpost.Version) *Index {
+	return newIndex(versions, func(_ int, e signpost.Endpoint) (signpost.URL, bool) { return signpost.CutURL(e.URL), true })
+}
+
+// newIndex indexes the endpoints for which parse returns true, with their URLs.
+func newIndex(versions []signpost.Version, parse func(version int, e signpost.Endpoint) (signpost.URL, bool)) *Index {
 	x := &Index{sites: make(map[string]*site), declared: make(map[string]bool)}
 	for _, v := range versions {
 		for _, name := range v.Hosts {
 			x.declared[name] = true
 		}
 		for _, e := range v.Manifest.Endpoints {
-			x.declareParts(signpost.CutURL(e.URL), v.Hosts)
-		}
-	}
-	for i, v := range versions {
-		covered := x.covered(v.Hosts)
-		for _, e := range v.Manifest.Endpoints {
-			x.add(e.Clone(), i, v.Hosts, covered)
+			if u, ok := parse(len(x.versions), e); ok {
+				x.declareParts(u, v.Hosts)
+				x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions)})
+			}
 		}
 		v.Manifest = signpost.Manifest{}
 		x.versions = append(x.versions, v)
+	}
+	var covered []string
+	for number, e := range x.endpoints {
+		hosts := x.versions[e.in].Hosts
+		if number == 0 || x.endpoints[number-1].in != e.in {
+			covered = x.covered(hosts)
+		}
+		x.add(number, hosts, covered)
 	}
 	return x
 }
@@ -147,38 +158,39 @@ func covers(listed signpost.Hosts, name string) bool {
 	})
 }
 
-func (x *Index) add(e signpost.Endpoint, version int, listed, covered []string) {
-	u := signpost.CutURL(e.URL)
-	added := indexed{Endpoint: e, url: u, in: version, parts: segments(u.Rest())}
+// add inserts an endpoint into the sites that it is on.
+func (x *Index) add(number int, listed, covered []string) {
+	added := &x.endpoints[number]
+	u := added.url
+	added.parts = segments(u.Rest())
 	for _, s := range added.parts {
 		added.words = append(added.words, s.general())
 	}
-	number := len(x.endpoints)
-	insert := func(origin string) *site {
-		s := x.site(origin)
+	insert := func(u signpost.URL) *site {
+		s := x.site(u)
 		n := s.root.insert(added.parts)
 		n.ends = append(n.ends, number)
 		added.spots = append(added.spots, spot{s, n})
 		return s
 	}
-	insert(u.Origin())
+	insert(u)
 	for i, name := range slices.Concat(listed, covered) {
 		if !u.HasHostPlaceholder() {
 			break
 		}
 		if u.Hostname() == signpost.HostPlaceholder || !host.IsIP(name) { // which is never a part of a name
-			s := insert(u.Resolve(name).Origin())
+			s := insert(u.Resolve(name))
 			s.guests = s.guests || i >= len(listed)
 		}
 	}
-	x.endpoints = append(x.endpoints, added)
 }
 
-// site returns the site of an origin, creating it if needed.
-func (x *Index) site(origin string) *site {
+// site returns the site of a URL, creating it if needed.
+func (x *Index) site(u signpost.URL) *site {
+	origin := u.Origin()
 	s := x.sites[origin]
 	if s == nil {
-		s = &site{url: signpost.CutURL(origin)}
+		s = &site{origin: origin, url: u}
 		x.sites[origin] = s
 		if s.isOpen() {
 			x.open = append(x.open, s)

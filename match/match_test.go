@@ -233,7 +233,7 @@ func TestTakeovers(t *testing.T) {
 		}
 		return strings.Join(all, ", ")
 	}
-	const top, general = "1 {https://a.example/feeds/top false}", "0 {https://a.example/feeds/… true}"
+	const top, general = "1 {/feeds/top false}", "0 {/feeds/… true}"
 	testkit.Equal(t, "taken over", taken(func(int) bool { return true }), top+", "+general)
 	testkit.Equal(t, "taken over from those that matter", taken(func(from int) bool { return from == 0 }), general)
 	kept := func(from int) (int, bool) { return from, true }

@@ -8,8 +8,8 @@ import (
 
 // Feed is an example of the feeds that one endpoint takes from another.
 type Feed struct {
-	URL string // with an ellipsis for every value that does not matter
-	All bool   // it stands for every feed of the endpoint that takes it
+	Rest string // what follows the origin of the URL, with an ellipsis for every value that does not matter
+	All  bool   // it stands for every feed of the endpoint that takes it
 }
 
 // Takeovers returns the endpoints of x that answer for feeds for which, in after, the endpoint with the given number
@@ -21,7 +21,7 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 	return func(yield func(int, Feed) bool) {
 		to := after.endpoints[number]
 		at := to.spots[0]
-		s := x.sites[at.url.String()]
+		s := x.sites[at.origin]
 		if s == nil {
 			return
 		}
@@ -51,7 +51,7 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 				words, found := feeds.find(func(words []string) bool {
 					return at.answers(words, number, after) && s.answerer(words, before) == from
 				})
-				if found && !yield(from, Feed{shown(s.url.String(), words), slices.Equal(words, to.words)}) {
+				if found && !yield(from, Feed{shown(words), slices.Equal(words, to.words)}) {
 					return
 				}
 			}
@@ -59,9 +59,9 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 	}
 }
 
-// shown returns a feed for people: an origin and words with anyValue for the values that do not matter.
-func shown(origin string, words []string) string {
-	return strings.ReplaceAll(origin+strings.Join(words, ""), anyValue, "…")
+// shown returns words for people, with an ellipsis for the values that do not matter.
+func shown(words []string) string {
+	return strings.ReplaceAll(strings.Join(words, ""), anyValue, "…")
 }
 
 // answerer returns the number of the endpoint that answers for a feed among those that take part, or -1. Nil means all.

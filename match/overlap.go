@@ -100,20 +100,20 @@ type lostKey struct {
 }
 
 func newOverlapChecker(versions, registered []signpost.Version, allowed Allowed) *overlapChecker {
-	all := slices.Concat(versions, registered)
-	for i, v := range all {
-		all[i].Manifest = signpost.Manifest{}
-		taken := make(map[string]bool, len(v.Manifest.Endpoints))
-		for _, e := range v.Manifest.Endpoints {
-			if _, err := signpost.ParseURL(e.URL); err == nil && !taken[e.URL] {
-				taken[e.URL] = true
-				e.Modifiers = nil // they do not matter here
-				all[i].Manifest.Endpoints = append(all[i].Manifest.Endpoints, e)
-			}
-		}
+	type versionURL struct {
+		version int
+		url     string
+	}
+	taken := make(map[versionURL]bool)
+	parse := func(version int, e signpost.Endpoint) (signpost.URL, bool) {
+		u, err := signpost.ParseURL(e.URL)
+		id := versionURL{version, e.URL}
+		isFirst := !taken[id]
+		taken[id] = true
+		return u, err == nil && isFirst
 	}
 	o := &overlapChecker{
-		Index: NewIndex(all...), judged: len(versions), allowed: allowed,
+		Index: newIndex(slices.Concat(versions, registered), parse), judged: len(versions), allowed: allowed,
 		reported: make(map[lostKey]bool), twice: make(map[int]bool), inside: make(map[int][]longer),
 		found: make(map[int][]signpost.Finding),
 	}
@@ -389,7 +389,7 @@ func (o *overlapChecker) where(s *site, a, b int) (on, together string) {
 	case s.isOpen() || one.Origin() == other.Origin():
 		return "", ""
 	case one.HasHostPlaceholder() && other.HasHostPlaceholder():
-		return " on " + s.url.Hostname(), ""
+		return " on " + strings.ToLower(s.url.Hostname()), ""
 	case one.HasHostPlaceholder():
 		return " on " + one.HostFor(s.url), ""
 	}
@@ -403,11 +403,11 @@ func (o *overlapChecker) example(s *site, number, owner int, words []string) str
 	if words == nil || !slices.ContainsFunc(e.parts, hasValue) {
 		return ""
 	}
-	origin := s.url.String()
+	origin := s.origin
 	if written := e.url.Origin(); written == o.endpoints[owner].url.Origin() {
 		origin = written
 	}
-	return shown(origin, words)
+	return origin + shown(words)
 }
 
 // place returns the location of another endpoint for a message, or "" if it is in the same manifest.

@@ -349,7 +349,7 @@ func (o oracle) undecided(w world, a int, urlA string, b int, urlB string) (sour
 // toldUnknown reports whether two URLs are known to overlap if a host is declared, and a finding says that there are such.
 func (o oracle) toldUnknown(a, b string) bool {
 	isPair := func(u match.Unknown) bool {
-		return u.Endpoint == a && u.Other == b || u.Endpoint == b && u.Other == a
+		return u.Endpoint.String() == a && u.Other.String() == b || u.Endpoint.String() == b && u.Other.String() == a
 	}
 	isTold := func(f signpost.Finding) bool { return f.Rule == match.RuleHostsUnknown }
 	return slices.ContainsFunc(match.UnknownHosts(o.versions[:o.judged], o.versions[o.judged:]), isPair) &&

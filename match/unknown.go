@@ -2,25 +2,25 @@ package match
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"signpost"
 	"signpost/host"
-	"signpost/internal/spell"
 )
 
 // Unknown says that two URLs overlap if a host is one of a service, which does not declare it: its definition has no
 // hosts, or covers that host by a suffix alone.
 type Unknown struct {
-	Version  int    // index of the version that Endpoint is of, one of those judged
-	Endpoint string // URL
-	Other    string // URL of the other endpoint. One of the two contains {{host}}, the other one names Host
+	Version  int // index of the version that Endpoint is of, one of those judged
+	Endpoint signpost.URL
+	Other    signpost.URL // of the other endpoint. One of the two contains {{host}}, the other one names Host
 	Host     string
 	Message  string
 }
 
-// maxUnknown is the largest number of pairs of a service that are counted.
+// maxUnknown is the largest number of pairs of a service that UnknownHosts returns. Nobody reads more.
 const maxUnknown = 1000
 
 // UnknownHosts returns what [Overlaps] does not know because hosts are not declared, of which it reports one for each
@@ -28,10 +28,13 @@ const maxUnknown = 1000
 func UnknownHosts(versions, registered []signpost.Version) []Unknown {
 	o := newOverlapChecker(versions, registered, nothingAllowed)
 	var all []Unknown
-	for _, p := range o.unknownPairs() {
+	counts := make(map[string]int) // by source
+	isWanted := func(p unknownPair) bool { return counts[o.source(p.open)] < maxUnknown }
+	for p := range o.unknownPairs(isWanted) {
+		counts[o.source(p.open)]++
 		at, beside := o.sides(p)
 		all = append(all, Unknown{
-			o.endpoints[at].in, o.endpoints[at].URL, o.endpoints[beside].URL, p.host, o.describeUnknown(p),
+			o.endpoints[at].in, o.endpoints[at].url, o.endpoints[beside].url, p.host, o.describeUnknown(p),
 		})
 	}
 	return all
@@ -39,30 +42,20 @@ func UnknownHosts(versions, registered []signpost.Version) []Unknown {
 
 // reportUnknown reports each service once whose hosts decide about an overlap that is not allowed.
 func (o *overlapChecker) reportUnknown() {
-	var first []unknownPair // of each service
-	counts := make(map[string]int)
-	for _, p := range o.unknownPairs() {
+	reported := make(map[string]bool) // by source
+	allowed := make(map[int]bool)     // by number of the endpoint
+	isWanted := func(p unknownPair) bool {
 		at, _ := o.sides(p)
-		if o.allows(at, RuleHostsUnknown, signpost.ContextItem{}) {
-			continue
-		}
-		source := o.source(p.open)
-		if counts[source] == 0 {
-			first = append(first, p)
-		}
-		counts[source]++
+		return !reported[o.source(p.open)] && !allowed[at]
 	}
-	for _, p := range first {
-		text := o.describeUnknown(p)
-		switch others := counts[o.source(p.open)] - 1; {
-		case others == maxUnknown-1:
-			text += fmt.Sprintf("; hosts would also decide about at least %d other pairs of URLs", others)
-		case others > 0:
-			text += fmt.Sprintf("; hosts would also decide about %s of URLs", spell.Count(others, "other pair"))
-		}
+	for p := range o.unknownPairs(isWanted) {
 		at, _ := o.sides(p)
-		o.report(at, RuleHostsUnknown, "declare the hosts of the service under hosts; or write {{host}} instead of "+
-			p.host+", if it is one of them", "%s", text)
+		allowed[at] = o.allows(at, RuleHostsUnknown, signpost.ContextItem{})
+		if !allowed[at] {
+			reported[o.source(p.open)] = true
+			o.report(at, RuleHostsUnknown, "declare the hosts of the service under hosts; or write {{host}} instead of "+
+				p.host+", if it is one of them", "%s", o.describeUnknown(p))
+		}
 	}
 }
 
@@ -88,10 +81,11 @@ func (o *overlapChecker) describeUnknown(p unknownPair) string {
 }
 
 // unknownPairs returns the pairs that overlap if a host is declared, in the order of the endpoints that take the feeds.
-func (o *overlapChecker) unknownPairs() []unknownPair {
+// It leaves out those that are not wanted at that time.
+func (o *overlapChecker) unknownPairs(isWanted func(unknownPair) bool) iter.Seq[unknownPair] {
 	namesHost := func(e indexed) bool { return !e.url.HasHostPlaceholder() }
 	if !slices.ContainsFunc(o.endpoints, namesHost) { // usually: 4,000 versions with one URL take a third of the time
-		return nil
+		return func(func(unknownPair) bool) {}
 	}
 	// The sites have all URLs with the same scheme and port, whatever their hosts.
 	sites := make(map[string]*site)
@@ -111,33 +105,35 @@ func (o *overlapChecker) unknownPairs() []unknownPair {
 		n := s.root.insert(e.parts)
 		n.ends = append(n.ends, number)
 	}
-	found := make(map[unknownPair]bool)
-	counts := make(map[string]int) // by source
-	var pairs []unknownPair
-	for number, e := range o.endpoints {
-		s := sites[origin(e)]
-		if s == nil {
-			continue
-		}
-		pair := func(other int) (unknownPair, bool) {
-			p, ok := o.unknownPair(number, other)
-			return p, ok && !found[p] && counts[o.source(p.open)] < maxUnknown
-		}
-		wants := func(n *node) (whole, inside bool) {
-			wanted := slices.ContainsFunc(n.ends, func(other int) bool { _, ok := pair(other); return ok })
-			return wanted, wanted
-		}
-		for n, feeds := range s.meetings(e, wants) {
-			for _, other := range n.ends {
-				if p, ok := pair(other); ok && o.overlapsOn(p, s, n, number, other, feeds) {
+	return func(yield func(unknownPair) bool) {
+		found := make(map[unknownPair]bool)
+		for number, e := range o.endpoints {
+			s := sites[origin(e)]
+			if s == nil {
+				continue
+			}
+			pair := func(other int) (unknownPair, bool) {
+				p, ok := o.unknownPair(number, other)
+				return p, ok && !found[p] && isWanted(p)
+			}
+			wants := func(n *node) (whole, inside bool) {
+				wanted := slices.ContainsFunc(n.ends, func(other int) bool { _, ok := pair(other); return ok })
+				return wanted, wanted
+			}
+			for n, feeds := range s.meetings(e, wants) {
+				for _, other := range n.ends {
+					p, ok := pair(other)
+					if !ok || !o.overlapsOn(p, s, n, number, other, feeds) {
+						continue
+					}
 					found[p] = true
-					counts[o.source(p.open)]++
-					pairs = append(pairs, p)
+					if !yield(p) {
+						return
+					}
 				}
 			}
 		}
 	}
-	return pairs
 }
 
 // isUncertain reports whether the hosts of a service are not all known.
