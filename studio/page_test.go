@@ -232,7 +232,7 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	p.waitURL("http://127.0.0.1:1/x")
 	p.eval(`location.hash = "#/preview?source=feeds.yaml&version=v7"`)
 	p.waitText("#endpoint-blank", "There is no version v7")
-	p.click(button("Show v1"))
+	p.click(button("Show the first endpoint"))
 	p.waitText("#endpoint-name", "X")
 
 	// A broken file among several is seen, and its endpoints are listed beside those of the others.

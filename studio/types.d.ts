@@ -40,7 +40,7 @@ type EndpointUsage = { service: string, version: string, url: string, requests: 
 type Usage = { requests: number, period: string, endpoints: EndpointUsage[] };
 type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
   snippets: { name: string, text: string }[], problems: Problem[],
-  owner: Match | null, signature: string };
+  owner: Match | null, signature: string, failure?: Failure };
 type FeedResponse = { status: number, status_text: string, url: string, method: string, to: string,
   declared: boolean, headers: [string, string][], body: string, binary: boolean, bytes: number, truncated: boolean,
   incomplete: boolean, millis: number, sample: boolean, notes: string[] };

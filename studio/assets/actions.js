@@ -33,51 +33,22 @@ async function attempt(place, action) {
 
 // Composing
 
-const composeDelay = 20; // several keys at once are one change
 const autoDelay = 350; // a request is sent when the typing pauses
-let composing = "";
-let composeTimer = 0;
 let autoTimer = 0;
-let failedAt = "";
 
-/** compose asks for the request of what is filled in, if that is not known already. It is called on every rendering. */
-export function compose() {
-  const at = current();
-  if (!at || state.connection !== "live") return;
-  const wish = wishOf(at);
-  if (state.draft?.signature === wish || composing === wish || failedAt === wish) return;
-  composing = wish;
-  clearTimeout(composeTimer);
-  clearTimeout(autoTimer);
-  if (state.draft) composeTimer = window.setTimeout(() => ask(at, wish), composeDelay);
-  else ask(at, wish); // while the browser lays out the page
-}
-
-/** ask asks for a draft. @param {Current} at @param {string} wish */
-async function ask(at, wish) {
-  try {
-    const draft = await call("/api/compose", filled(at));
-    if (composing !== wish) return; // another is on its way, and newer
-    change((state) => { state.draft = { ...draft, signature: wish }; });
-    if (state.answers[at.id]) autoTimer = window.setTimeout(autoSend, autoDelay);
-    else autoSend();
-  } catch (refused) {
-    if (!(refused instanceof Refused)) throw refused;
-    failedAt = wish;
-    if (refused.failure.status === 404) refresh();
-    else setTimeout(() => { failedAt = ""; change(); }, 2000);
-  } finally {
-    if (composing === wish) composing = "";
-  }
-}
-
-/** wishOf is a text that changes when a draft would. @param {Current} at */
-const wishOf = (at) => signature(at) + state.server.rev + state.server.deployment;
-
-/** currentDraft returns the draft of what is filled in, if it is there. */
+/** currentDraft returns the draft of what is filled in, if it is there. @returns {Draft | null} */
 export function currentDraft() {
   const at = current();
-  return at && state.draft?.signature === wishOf(at) ? state.draft : null;
+  const draft = at && load("draft", [filled(at), at.endpoint.url], "/api/compose", () => filled(at), composed);
+  return draft?.url === undefined ? null : draft;
+}
+
+/** composed sends the request of a new draft, and gets one that failed again. */
+function composed() {
+  const at = current();
+  clearTimeout(autoTimer);
+  if (state.draft?.failure) setTimeout(() => change((state) => { state.draft = null; }), 2000);
+  else autoTimer = window.setTimeout(autoSend, at && state.answers[at.id] ? autoDelay : 0);
 }
 
 /** autoSend sends after a change, where that is wanted and harmless. */
@@ -388,16 +359,16 @@ export const start = (id) => attempt("fix", async () => {
   announce("The starter was written.");
 });
 
-// The other views ask for what they show when it is not there yet. They are called on every rendering.
+// What is shown is asked for on rendering, when it is not there yet.
 
 /** What is on its way, by the place in the state that it is for. @type {Record<string, string>} */
 const asked = {};
 
-/** load asks for what a view shows, unless that is there or on its way, and returns it if it is there.
- * @template {"changes" | "text" | "matches" | "difference"} Place
+/** load asks for what is shown, unless that is there or on its way, and returns it if it is there.
+ * @template {"draft" | "changes" | "text" | "matches" | "difference"} Place
  * @param {Place} place @param {unknown[]} wish @param {string} path
- * @param {() => unknown} body @returns {State[Place]} */
-function load(place, wish, path, body) {
+ * @param {() => unknown} body @param {() => void} [arrived] @returns {State[Place]} */
+function load(place, wish, path, body, arrived) {
   const there = /** @type {State[Place]} */ (state[place]);
   const signature = JSON.stringify([wish, state.server.instance, state.server.rev, state.server.deployment]);
   if (there?.signature === signature) return there;
@@ -407,6 +378,7 @@ function load(place, wish, path, body) {
     if (asked[place] !== signature) return;
     asked[place] = "";
     change((state) => Object.assign(state, { [place]: { signature, ...result } }));
+    arrived?.();
   });
   return null;
 }

@@ -63,22 +63,22 @@ function setRevision() {
   go({ of: /** @type {HTMLInputElement} */ (byId("revision")).value.trim() }, { replace: true });
 }
 
+/** The levels in order. */
+const order = Object.keys(levels);
+const byLevel = (/** @type {Change} */ a, /** @type {Change} */ b) => order.indexOf(a.level) - order.indexOf(b.level);
+
 /** @param {Change[]} changes @param {Record<string, Endpoint[]>} before @param {Source} s */
 function show(changes, before, s) {
   if (changes.length === 0) return h("p", { class: "blank", id: "changes-none" }, "Nothing has changed.");
-  const order = Object.keys(levels);
-  const totals = order.map((level) => [level, changes.filter((c) => c.level === level).length]).filter(([, n]) => n);
+  const totals = Map.groupBy(changes.toSorted(byLevel), (c) => c.level);
   // One card for each endpoint; endpoints that have changed in the same way share it.
   const places = Map.groupBy(changes, (c) => c.version + "\n" + c.endpoint).values();
-  const same = Map.groupBy(places, (some) => JSON.stringify(some.map((c) => [c.level, c.rule, c.message]).sort()));
-  const cards = [...same.values()].map((group) =>
-    ({ group, worst: Math.min(...group[0].map((c) => order.indexOf(c.level))) }))
-    .sort((a, b) => a.worst - b.worst);
+  const cards = [...Map.groupBy(places, (some) => JSON.stringify(some.map((c) => [c.rule, c.message]))).values()];
   return [
     h("p", { class: "row", key: "totals" },
-      totals.map(([level, n]) => badge(`${n} ${level}`, levels[/** @type {string} */ (level)]))),
+      [...totals].map(([level, some]) => badge(`${some.length} ${level}`, levels[level]))),
     h("ul", { class: "change-cards", id: "changes-list", key: "list" },
-      cards.slice(0, maxChanges).map(({ group }, i) => h("li", { key: i }, card(s, before, group)))),
+      cards.slice(0, maxChanges).map((group, i) => h("li", { key: i }, card(s, before, group)))),
     cards.length > maxChanges && h("p", { class: "blank-line", key: "more" },
       `And ${count(cards.length - maxChanges, "more endpoint")}.`),
   ];
@@ -89,11 +89,10 @@ function show(changes, before, s) {
 function card(s, before, group) {
   const [changes] = group;
   const [first] = changes;
-  const old = before[first.version]?.find((e) => e.url === first.endpoint);
-  const now = s.versions.find((v) => v.name === first.version)?.endpoints.find((e) => e.url === first.endpoint);
+  const isIt = (/** @type {Endpoint} */ e) => e.url === first.endpoint;
+  const old = before[first.version]?.find(isIt);
+  const now = s.versions.find((v) => v.name === first.version)?.endpoints.find(isIt);
   const name = now?.name ?? old?.name;
-  const order = Object.keys(levels);
-  const sorted = [...changes].sort((a, b) => order.indexOf(a.level) - order.indexOf(b.level));
   const all = group.flat();
   const rows = changes.some((c) => c.level !== "compatible")
     ? compared(old, now, (fits) => concerned(all.filter(fits)), changes.some(takesFeeds)) : [];
@@ -103,7 +102,7 @@ function card(s, before, group) {
         && value(name, "strong"),
         group.slice(0, maxPlaces).map(([one]) => one.endpoint && place(s, one)),
         group.length > maxPlaces && h("span", { class: "quiet" }, `and ${group.length - maxPlaces} more`)),
-      sorted.map((c, i) => h("p", { class: "change-line", key: i }, badge(c.level, levels[c.level]),
+      changes.map((c, i) => h("p", { class: "change-line", key: i }, badge(c.level, levels[c.level]),
         h("span", {}, plain(c.message)), h("span", { class: "rule" }, c.rule)))),
     rows.length > 0 && h("div", { class: "before-after" },
       h("h3", { class: "on-before" }, "Before"), h("h3", { class: "on-after" }, "After"),

@@ -49,13 +49,10 @@ export function checkView(s) {
 function what(s) {
   const manifest = s.kind === "address" ? ["Fetches the manifest from ", value(s.id)]
     : ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
-  switch (sendOf(s)) {
-    case "sample": return [manifest,
-      ". To check the feeds as well, send requests to a real server instead of using sample data."];
-    case "origin": return [manifest, ", and calls its feeds on ", value(sendTo() || "the server entered in Preview"),
-      "."];
-    default: return [manifest, ", and calls its feeds at their published URLs."];
-  }
+  const feeds = { sample: ". To check the feeds as well, choose a real server as the data of Preview.",
+    origin: `, and calls its feeds on ${plain(sendTo() || "the server entered in Preview")}.`,
+    published: ", and calls its feeds at their published URLs." };
+  return [manifest, feeds[sendOf(s)]];
 }
 
 /** grouped puts results together that say the same, and what matters most first. @param {CheckResult[]} results */

@@ -45,7 +45,7 @@ export function mapView() {
         [state.server.overlap, of, room.n, state.matches, matches.length, state.open["all-endpoints"]],
         () => trees(all, words, lit)),
       h("div", { id: "landings", role: "status", key: "landings" }, matches.map(landing)),
-      wires));
+      wires()));
 }
 
 /** litBy returns what a feed lights up. @param {Match | undefined} match @returns {Lit} */

@@ -45,7 +45,7 @@ function addressBar(at) {
     key: "bar" },
     badge(at.endpoint.method.toUpperCase(), at.endpoint.method === "post" ? "post" : "get"),
     h("p", { id: "feed-url", class: "url", tabindex: "0", role: "group", "aria-label": "Composed URL" },
-      urlTokens(draft?.signature.includes(JSON.stringify(at.endpoint.key)) ? draft.url : at.endpoint.url)),
+      urlTokens(draft?.url && draft.signature.includes(JSON.stringify(at.endpoint.key)) ? draft.url : at.endpoint.url)),
     copyMenu(),
     pending && button({ id: "cancel", onclick: cancel }, "Cancel"),
     button({
@@ -226,11 +226,8 @@ function blank(s) {
   }
   if (s.versions.length === 0) return [title(name),
     s.failure ? "It could not be read." : "There is nothing to show for this host."];
-  if (!v) {
-    return [title("There is no version ", value(state.route.version)),
-      h("p", {}, name, " has ", plain(s.versions.map((other) => other.name).join(", ")), "."),
-      action(() => go({ version: "", endpoint: "" }, { replace: true }), "Show ", plain(s.versions[0].name))];
-  }
+  const first = action(() => choose(s.id), "Show the first endpoint");
+  if (!v) return [title("There is no version ", value(state.route.version), " of ", name), first];
   if (state.route.endpoint === "") {
     return [title("No endpoints"),
       s.kind === "address" ? "This manifest has no endpoints. When the service has some, press Update."
@@ -240,6 +237,6 @@ function blank(s) {
     title("This endpoint is gone"),
     h("p", {}, name, " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"),
       "."),
-    v.endpoints.length > 0 && action(() => choose(s.id), "Show the first endpoint"),
+    v.endpoints.length > 0 && first,
   ];
 }

@@ -1,6 +1,6 @@
 // Signpost studio: the one place that renders the state.
 
-import { choose, compose, send } from "./actions.js";
+import { choose, currentDraft, send } from "./actions.js";
 import { button, byId, choice, h, mount, plain, whenFailed } from "./dom.js";
 import { lacksKey } from "./endpoint.js";
 import { paletteDialog } from "./palette.js";
@@ -40,7 +40,7 @@ function render() {
         serviceSelect(),
         h("main", { id: "main", tabindex: "-1", key: "main" }, main()))),
     dialog());
-  compose();
+  currentDraft(); // or what a view asks for
 }
 
 /** serviceSelect chooses a service where there is no room for the sidebar beside a view. */

@@ -2,40 +2,20 @@
 
 import { lazy } from "./dom.js";
 
-/** wires is the layer of lines. What is in it belongs to draw. */
-export const wires = lazy("div", { class: "wires", key: "wires", "aria-hidden": "true", created: follow }, [],
-  () => []);
-
-/** follow draws the lines whenever what they connect has changed. @param {HTMLElement} layer */
-function follow(layer) {
-  let waiting = false;
-  const again = () => {
-    if (waiting) return;
-    waiting = true;
-    requestAnimationFrame(() => {
-      waiting = false;
-      if (layer.isConnected) draw(layer);
-    });
-  };
-  queueMicrotask(() => {
-    const drawing = layer.parentElement;
-    if (!drawing) return;
-    new ResizeObserver(again).observe(drawing);
-    new MutationObserver((changes) => { if (changes.some(({ target }) => !layer.contains(target))) again(); })
-      .observe(drawing, { subtree: true, childList: true, attributes: true, attributeFilter: ["class"] });
-    again();
-  });
+/** wires is the layer of lines. What is in it belongs to draw, which follows every rendering and every new size. */
+export function wires() {
+  queueMicrotask(draw);
+  return lazy("div", { class: "wires", key: "wires", id: "wires", "aria-hidden": "true",
+    created: (layer) => new ResizeObserver(draw).observe(layer) }, [], () => []);
 }
 
-/** @param {HTMLElement} layer */
-function draw(layer) {
-  const drawing = /** @type {HTMLElement} */ (layer.parentElement);
+function draw() {
+  const layer = document.getElementById("wires");
+  const drawing = layer?.parentElement;
+  if (!drawing) return;
   const around = drawing.getBoundingClientRect();
-  // The page has an empty drawing, since scripts make no markup.
-  const svg = /** @type {SVGElement} */ (document.getElementById("wires")?.cloneNode(true));
-  const [path] = svg.children;
-  svg.replaceChildren();
-  svg.removeAttribute("id");
+  const shape = (/** @type {string} */ name) => document.createElementNS("http://www.w3.org/2000/svg", name);
+  const svg = shape("svg");
   const nodes = new Map([...drawing.querySelectorAll("#losses [data-node]")].map((node) => // not of what is folded
     [node.getAttribute("data-node"), node]));
   const line = (/** @type {Element} */ from, /** @type {Element} */ to, /** @type {string} */ kind) => {
@@ -43,7 +23,7 @@ function draw(layer) {
     const [x, y] = [a.right - around.left, a.top + a.height / 2 - around.top];
     const [end, height] = [b.left - around.left, b.top + b.height / 2 - around.top];
     if (end < x) return; // below each other, where there is no room
-    const curve = /** @type {SVGElement} */ (path.cloneNode());
+    const curve = shape("path");
     const middle = (x + end) / 2;
     curve.setAttribute("d", `M${x} ${y}C${middle} ${y} ${middle} ${height} ${end} ${height}`);
     curve.setAttribute("class", kind);
