@@ -26,9 +26,6 @@ const (
 
 	// pictureTimeout limits the download of a picture: a card can do without.
 	pictureTimeout = 10 * time.Second
-
-	// maxPictureRedirects is how many redirects are followed. Image services use them; no context key is sent.
-	maxPictureRedirects = 3
 )
 
 // special are the address blocks of the IANA registries that are not on the internet, or lead to other addresses:
@@ -124,13 +121,7 @@ func (s *Studio) fetchPicture(ctx context.Context, u *url.URL, feedHost string) 
 		}}
 		return dialer.DialContext(ctx, network, target)
 	}
-	httpClient := &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		if len(via) > maxPictureRedirects {
-			return errors.New("too many redirects")
-		}
-		return checkTarget(req.URL)
-	}}
-	res, err := httpClient.Do(req)
+	res, err := (&http.Client{Transport: transport}).Do(req)
 	if err != nil {
 		return nil, httpurl.WithoutURL(err)
 	}

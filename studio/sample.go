@@ -96,41 +96,31 @@ var sizeKeys = regexp.MustCompile("(?i)limit|size|count|per_?page")
 
 // feed returns the feed that a request asks for. Whatever an editor sets changes the selection of entries.
 func (s sampleFeeds) feed(u *url.URL, received object, modifiers map[string]string) (object, error) {
-	hash := fnv.New32a()
-	io.WriteString(hash, u.Path)
-	start, step := int(hash.Sum32()%7), 1
+	chosen := fnv.New32a()
+	io.WriteString(chosen, u.Path)
 	limit, page, search := sampleEntries, 0, ""
 	for _, m := range s.endpoint.Modifiers {
 		for _, p := range m.Params {
 			value := modifiers[p.Key]
 			number, err := strconv.Atoi(value)
-			isNumber := p.Schema.Type == signpost.TypeNumber && err == nil
 			switch {
-			case isNumber && sizeKeys.MatchString(p.Key) && number < 0:
+			case err == nil && sizeKeys.MatchString(p.Key) && number < 0:
 				return nil, fmt.Errorf("%s is %d, and a feed cannot have fewer than 0 entries", p.Key, number)
-			case isNumber && sizeKeys.MatchString(p.Key):
+			case err == nil && sizeKeys.MatchString(p.Key):
 				limit = min(number, maxSampleEntries)
-			case isNumber && strings.Contains(strings.ToLower(p.Key), "page"):
+			case err == nil && strings.Contains(strings.ToLower(p.Key), "page"):
 				page = max(0, min(number, sampleTitles))
-			case isNumber:
-				start += max(0, number) % sampleTitles
-			case len(p.UI.Options) > 0:
-				start += 12 * max(0, slices.IndexFunc(p.UI.Options, func(o signpost.Option) bool { return o.Value == value }))
-			case p.Schema.Type == signpost.TypeBoolean && value == "true":
-				step = 2
-			case p.Schema.Type == signpost.TypeString && len(p.Schema.Enum) == 0:
-				search = value
+			case p.Kind() == signpost.KindText:
+				search = strings.ToLower(value)
+			default:
+				io.WriteString(chosen, value)
 			}
 		}
 	}
 	entries := []object{}
-	skip := page * limit
-	for n := start; n < start+sampleTitles && len(entries) < limit; n += step {
-		switch {
-		case !strings.Contains(strings.ToLower(sampleTitle(n)), strings.ToLower(search)):
-		case skip > 0:
-			skip--
-		default:
+	start := int(chosen.Sum32()%sampleTitles) + page*limit
+	for n := start; n < start+sampleTitles && len(entries) < limit; n++ {
+		if strings.Contains(strings.ToLower(sampleTitle(n)), search) {
 			entries = append(entries, s.entry(u, n))
 		}
 	}
