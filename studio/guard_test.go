@@ -177,9 +177,9 @@ func TestBodies(t *testing.T) {
 		{"a form", "application/x-www-form-urlencoded", "source=evil.example", 415},
 		{"a form that looks like JSON", "text/plain", `{"source":"evil.example"}`, 415},
 		{"no JSON", "application/json", "source", 400},
-		{"another field", "application/json", `{"feed":""}`, 400},
-		{"too much", "application/json", `{"feeds":["` + strings.Repeat("a", 9<<20) + `"]}`, 413},
-		{"JSON", "application/json; charset=utf-8", `{"feeds":["https://fine.example"]}`, 200},
+		{"another field", "application/json", `{"source":""}`, 400},
+		{"too much", "application/json", `{"feed":"` + strings.Repeat("a", 9<<20) + `"}`, 413},
+		{"JSON", "application/json; charset=utf-8", `{"feed":"https://fine.example"}`, 200},
 	} {
 		r := httptest.NewRequest("POST", "/api/match", strings.NewReader(test.body))
 		w := send(s, r, "127.0.0.1:8079", http.Header{"Content-Type": {test.contentType}})

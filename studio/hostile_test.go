@@ -62,8 +62,8 @@ func TestPageShowsHostileManifestsAsText(t *testing.T) {
 
 	// The other views show it, too.
 	p.view("map")
-	p.typeInto(element("feeds"), "https://feeds.example.com/"+strings.ReplaceAll(script, " ", ""))
-	p.waitText("#landings", "<imgsrc=x")
+	p.typeInto(element("feed"), "https://feeds.example.com/"+strings.ReplaceAll(script, " ", ""))
+	p.waitText("#landing", "<imgsrc=x")
 	p.waitText(".trees", "<img src=x")
 	p.view("problems")
 	p.waitText("#problems-list", "<img src=x")

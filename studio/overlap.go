@@ -96,18 +96,14 @@ func (x *overlap) match(feed string) matched {
 
 // matching is the body of match.
 type matching struct {
-	Feeds []string `json:"feeds"`
+	Feed string `json:"feed"`
 }
 
-// match finds the endpoints that answer for the given feeds, among everything registered.
+// match finds the endpoint that answers for a feed, among everything registered.
 func (s *Studio) match(c call, in matching) (any, error) {
-	out := []matched{}
-	for _, feed := range in.Feeds {
-		found := c.view.overlap.match(strings.TrimSpace(feed))
-		if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
-			found.Problem = "A feed URL starts with https:// or http://."
-		}
-		out = append(out, found)
+	found := c.view.overlap.match(strings.TrimSpace(in.Feed))
+	if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
+		found.Problem = "A feed URL starts with https:// or http://."
 	}
-	return object{"matches": out}, nil
+	return found, nil
 }

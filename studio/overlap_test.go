@@ -34,7 +34,7 @@ func TestMatch(t *testing.T) {
 	_, address := serveFile(t, feedsYAML)
 	match := func(feed string) object {
 		t.Helper()
-		return get(t, expect(t, address+"/api/match", object{"feeds": []any{feed}}, 200, nil), "matches", 0).(object)
+		return expect(t, address+"/api/match", object{"feed": feed}, 200, nil)
 	}
 	found := match(" https://localhost/v1 ")
 	testkit.Equal(t, "no match", []any{found["found"], found["problem"]}, []any{false, ""})

@@ -382,12 +382,12 @@ func TestPageSaysWhoseFeedItIs(t *testing.T) {
 	p.waitText("#lost", "Feeds here lose beta and alpha.")
 	p.click(button("Show on the map"))
 	p.waitText("#losses", "shadows Media and Section: its feeds lose beta and alpha.")
-	p.typeInto(element("feeds"), "https://localhost/v1/media/7\nhttps://localhost/v1/news")
-	p.waitText("#landings", "Not Section, which covers as much of the feed URL but spells less of it out: the feed loses alpha.")
+	p.typeInto(element("feed"), "https://localhost/v1/media/7")
+	p.waitText("#landing", "Not Section, which covers as much of the feed URL but spells less of it out: the feed loses alpha.")
 	p.wait(`document.querySelector(".node.wins").textContent.startsWith("Media")`)
 	// The match is updated when the state changes.
 	registered(t, address, serveText(t, `{"endpoints":{"https://localhost/v1/media/7":{"name":"Seven","method":"get","mime_type":"application/json"}}}`))
-	p.waitText("#landings", "Seven answers")
+	p.waitText("#landing", "Seven answers")
 }
 
 // TestPageInManyTabs opens several tabs. All of them agree. One that cannot be seen does without a stream of events, since a

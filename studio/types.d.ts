@@ -80,7 +80,7 @@ interface Route {
   of: string;
   host: string; // empty means that of the studio
   features: Record<string, string[]>; // by source, where they are not those of the studio
-  feeds: string[]; // on the map
+  feed: string; // on the map
 }
 
 /** Shown is the state as everything but change sees it. */
@@ -113,7 +113,7 @@ interface State {
   updated: Record<string, { at: number, changes: Change[] }>; // what the last update of an address found
   dialog: string;
   palette: { text: string, at: number };
-  matches: { signature: string, matches?: Match[] } | null;
+  match: (Match & { signature: string, failure?: Failure }) | null;
   changes: { signature: string, changes?: Change[], before?: Record<string, Endpoint[]>, failure?: Failure } | null;
   difference: { signature: string, difference?: string, failure?: Failure } | null;
   usage: Usage | null; // what requests use, if the studio was told

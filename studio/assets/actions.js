@@ -242,9 +242,9 @@ export function open({ source, version, key }, feed, typed) {
 
 /** openFeed shows the endpoint that a feed belongs to, or the map if there is none. @param {string} feed */
 export async function openFeed(feed) {
-  const { matches: [match] } = await call("/api/match", { feeds: [feed] });
+  const match = await call("/api/match", { feed });
   if (match.found) open(match.winner, feed);
-  else go({ view: "map", feeds: [feed] });
+  else go({ view: "map", feed });
 }
 
 /** choose shows another service, in the view that is shown. @param {string} id */
@@ -365,7 +365,7 @@ export const start = (id) => attempt("fix", async () => {
 const asked = {};
 
 /** load asks for what is shown, unless that is there or on its way, and returns it if it is there.
- * @template {"draft" | "changes" | "text" | "matches" | "difference"} Place
+ * @template {"draft" | "changes" | "text" | "match" | "difference"} Place
  * @param {Place} place @param {unknown[]} wish @param {string} path
  * @param {() => unknown} body @param {() => void} [arrived] @returns {State[Place]} */
 function load(place, wish, path, body, arrived) {
@@ -396,10 +396,10 @@ export const loadText = (id) => load("text", [id], "/api/text", () => ({ source:
 /** loadDifference compares two answers. @param {number[]} ids @param {() => { before: string, now: string }} texts */
 export const loadDifference = (ids, texts) => load("difference", ids, "/api/difference", texts);
 
-/** loadMatches finds out where the feeds of the map land. */
-export function loadMatches() {
-  const { feeds } = state.route;
-  if (feeds.length > 0) load("matches", feeds, "/api/match", () => ({ feeds }));
+/** loadMatch finds out where the feed of the map lands. */
+export function loadMatch() {
+  const { feed } = state.route;
+  if (feed.trim() !== "") load("match", [feed], "/api/match", () => ({ feed }));
 }
 
 /** valuesFor returns what was filled in for each endpoint of a version. A context value is for the place that it was

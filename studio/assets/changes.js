@@ -27,11 +27,8 @@ export function changesView(s) {
   ];
   return h("div", { class: "view changes-view", key: "changes" },
     viewHead("Changes",
-      base === "version" && v ? [
-        `What moving from ${plain(of)} to ${plain(v.name)} changes for studios, editors and apps. `,
-        linkButton(() => go({ version: of, of: v.name, endpoint: "" }, { replace: true }),
-          `From ${plain(v.name)} to ${plain(of)} instead`),
-      ] : "What changes for studios, editors and apps that already use this manifest.",
+      base === "version" && v ? `What changes for those who move from ${plain(of)} to ${plain(v.name)}.`
+        : "What changes for studios, editors and apps that already use this manifest.",
       h("div", { class: "row" },
         h("label", { for: "base" }, "Compared with"),
         choice({ id: "base", value: base === "version" ? "version:" + of : base }, choose, bases),

@@ -1,11 +1,11 @@
 // The map: all registered endpoints as a drawn tree of prefixes. A feed lights up those that match, and its keys go to
 // the winner.
 
-import { loadMatches, open } from "./actions.js";
-import { address, badge, button, byId, code, count, h, lazy, list, plain, value } from "./dom.js";
+import { loadMatch, open } from "./actions.js";
+import { address, badge, button, code, count, h, lazy, list, plain, value } from "./dom.js";
 import { chip, fold, keys, lineLink, viewHead, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
-import { coverage, endpointsOf, losses, lostKeys, pathOf, serviceName, sources, wordsOf } from "./select.js";
+import { coverage, endpointsOf, losses, lostKeys, pathOf, serviceName, sources } from "./select.js";
 import { change, state } from "./store.js";
 import { wires } from "./wires.js";
 
@@ -18,37 +18,38 @@ import { wires } from "./wires.js";
 const page = 100;
 
 /** How many endpoints are shown. */
-let room = { of: "", n: page };
+let room = page;
 
-// From here on a filter helps.
+// From here on, those that overlap with nothing are folded.
 const fewEndpoints = 12;
 
 export function mapView() {
-  loadMatches();
+  loadMatch();
   const all = sources();
-  const matches = state.route.feeds.length > 0 ? state.matches?.matches ?? [] : [];
-  const words = state.route.filter.trim().toLowerCase();
-  const of = words + "\n" + state.server.rev;
-  if (room.of !== of) room = { of, n: page };
-  const total = endpointsOf(all).length;
+  const match = state.route.feed.trim() === "" || state.match?.failure ? null : state.match;
   const lost = losses();
-  const lit = litBy(matches[0]);
   return h("div", { class: "view map-view", key: "map" },
     viewHead(
-      ["Map ", h("span", { class: "quiet" }, count(total, "endpoint"),
+      ["Map ", h("span", { class: "quiet" }, count(endpointsOf(all).length, "endpoint"),
         lost.length > 0 && `, ${lost.length} with lost keys`)],
       ["Apps send the context keys of one endpoint with a feed: the one with the longest matching URL. ",
         "An endpoint shadows those that it branches off from."]),
-    feedForm(matches[0]),
-    h("div", { class: "drawing" + (matches.length ? " asked" : ""), key: "drawing" },
+    h("div", { class: "feed-form", key: "form" },
+      h("label", { for: "feed" }, "Type or paste a feed URL"),
+      h("input", {
+        id: "feed", type: "search", class: "url", spellcheck: "false", autocomplete: "off", value: state.route.feed,
+        placeholder: "Feed URL: who answers for it, and with which keys?",
+        oninput: (event) => go({ feed: event.target.value }, { replace: true }),
+      }),
+      match?.found && h("p", { class: "url covered", id: "covered" }, covered(match))),
+    h("div", { class: "drawing" + (match ? " asked" : ""), key: "drawing" },
       lazy("div", { class: "trees", key: "trees" },
-        [state.server.overlap, of, room.n, state.matches, matches.length, state.open["all-endpoints"]],
-        () => trees(all, words, lit)),
-      h("div", { id: "landings", role: "status", key: "landings" }, matches.map(landing)),
+        [state.server.overlap, room, match, state.open["all-endpoints"]], () => trees(all, litBy(match))),
+      h("div", { id: "landing", role: "status", key: "landing" }, match && landing(match)),
       wires()));
 }
 
-/** litBy returns what a feed lights up. @param {Match | undefined} match @returns {Lit} */
+/** litBy returns what a feed lights up. @param {Match | null} match @returns {Lit} */
 function litBy(match) {
   const id = (/** @type {Place} */ place) => endpointID({ ...place, endpoint: place.key });
   if (!match?.found) return { wins: "", matches: new Set(), lost: new Set() };
@@ -59,8 +60,8 @@ function litBy(match) {
 }
 
 /** trees draws the endpoints that overlap, those that lose keys first. Where there are many, the others are folded.
- * @param {Source[]} all @param {string} words @param {Lit} lit */
-function trees(all, words, lit) {
+ * @param {Source[]} all @param {Lit} lit */
+function trees(all, lit) {
   const spots = new Map(endpointsOf(all).map((at) => [at.id, /** @type {Spot} */ ({
     ...at, under: state.server.overlap.get(at.id)?.under ?? [], inside: false, parent: undefined, children: [],
     losing: false,
@@ -73,17 +74,10 @@ function trees(all, words, lit) {
     for (let s = /** @type {Spot | undefined} */ (spot); s && !s.losing
       && lostKeys(spot).length > 0; s = s.parent) s.losing = true;
   }
-  // An endpoint is shown with those around it, whether the filter wants them or not.
-  const shown = new Set();
-  for (const wanted of spots.values()) {
-    if (!wordsOf(wanted.endpoint).includes(words)) continue;
-    for (let spot = /** @type {Spot | undefined} */ (wanted); spot
-      && !shown.has(spot); spot = spot.parent) shown.add(spot);
-  }
   if (spots.size === 0) return [h("p", { class: "blank" }, "There are no endpoints to show.")];
   let drawn = 0;
   const draw = (/** @type {Spot[]} */ some) =>
-    some.flatMap((spot) => (shown.has(spot) && drawn++ < room.n ? [node(spot, draw, lit)] : []));
+    some.flatMap((spot) => (drawn++ < room ? [node(spot, draw, lit)] : []));
   const roots = [...spots.values()].filter((spot) => !spot.parent);
   const involved = (/** @type {Spot} */ spot) => spot.children.length > 0 || lit.matches.has(spot.id);
   const few = roots.length <= fewEndpoints;
@@ -91,21 +85,14 @@ function trees(all, words, lit) {
   const nested = roots.filter((spot) => few || involved(spot)).sort((a, b) => weight(b) - weight(a));
   const single = few ? [] : roots.filter((spot) => !involved(spot));
   return [
-    spots.size > fewEndpoints && h("input", {
-      id: "map-filter", class: "filter", type: "search", placeholder: "Filter by name, URL or key",
-      "aria-label": "Filter the map",
-      key: "filter", value: state.route.filter,
-      oninput: (event) => go({ filter: event.target.value }, { replace: true }),
-    }),
-    shown.size === 0 && h("p", { class: "blank" }, "No endpoint matches."),
     !nested.some((spot) => spot.losing)
       && h("p", { class: "good", key: "fine" }, "✓ No endpoint takes keys from another."),
     h("div", { id: "losses", key: "nested" }, byOrigin(nested, draw)),
     single.length > 0 && fold("all-endpoints", [h("strong", {}, nested.length ? "All others" : "All endpoints"), " ",
       h("span", { class: "quiet" }, count(single.length, "endpoint"), " that overlap with nothing")],
-    (state.open["all-endpoints"] || words !== "") && byOrigin(single, draw)),
-    drawn > room.n && h("p", { class: "more-rows", key: "more" },
-      button({ class: "link", onclick: () => change(() => { room.n += page; }) }, `${drawn - room.n} more`)),
+    state.open["all-endpoints"] && byOrigin(single, draw)),
+    drawn > room && h("p", { class: "more-rows", key: "more" },
+      button({ class: "link", onclick: () => change(() => { room += page; }) }, `${drawn - room} more`)),
   ];
 }
 
@@ -160,36 +147,6 @@ function shortPath({ version: v, endpoint: e, parent }) {
 /** kindOf is how the chip of a key looks. @param {ContextField} item @param {boolean} wins @param {boolean} lost */
 const kindOf = (item, wins, lost) => (lost ? "lost" : `${wins ? "travels" : ""}${item.required ? " required" : ""}`);
 
-/** feedForm takes the feed, and shows below it which part of it is whose. @param {Match | undefined} match */
-const feedForm = (match) => h("form", {
-  class: "feed-form", id: "feeds-form", key: "form",
-  onsubmit: () => setFeeds(/** @type {HTMLTextAreaElement} */ (byId("feeds")).value),
-},
-h("label", { for: "feeds" }, "Type or paste a feed URL"),
-h("div", { class: "row" },
-  h("textarea", {
-    id: "feeds", rows: Math.min(4, Math.max(1, state.route.feeds.length)), spellcheck: "false",
-    placeholder: "Feed URL: who answers for it, and with which keys?",
-    created: (field) => { field.value = state.route.feeds.join("\n"); },
-    oninput: (event) => setFeeds(event.target.value),
-    onkeydown: (event) => {
-      if (event.key === "Enter" && !event.shiftKey) event.preventDefault();
-    },
-  }),
-  state.route.feeds.length > 0 && button({ onclick: clearFeeds }, "Clear")),
-match?.found && h("p", { class: "url covered", id: "covered" }, covered(match)));
-
-function clearFeeds() {
-  const field = /** @type {HTMLTextAreaElement} */ (byId("feeds"));
-  field.value = "";
-  setFeeds("");
-  field.focus();
-}
-
-/** setFeeds looks for the endpoints of feeds, one per line. @param {string} text */
-const setFeeds = (text) => go({ feeds: text.split("\n").map((line) => line.trim()).filter(Boolean).slice(0, 100) },
-  { replace: true });
-
 /** covered marks in a feed what each endpoint covers. @param {Match} match @returns {Child[]} */
 function covered({ feed, winner, losers }) {
   const ends = [...losers.map((other) => ({ end: coverage(other.url, feed), kind: "matches", name: other.name })),
@@ -206,7 +163,7 @@ function covered({ feed, winner, losers }) {
 
 /** landing says which endpoint answers for a feed, and what the app sends. @param {Match} match */
 const landing = (match) =>
-  h("div", { class: "landing", key: match.feed, "data-landing": match.found ? "" : undefined },
+  h("div", { class: "landing", "data-landing": match.found ? "" : undefined },
   h("p", {}, address(match.feed)),
   match.problem ? h("p", { class: "failure" }, plain(match.problem))
     : !match.found ? h("p", { class: "failure" },

@@ -9,7 +9,7 @@ export function parse(hash) {
   const [, view = "", query = ""] = /^#\/([a-z]*)\??(.*)$/s.exec(hash) ?? [];
   const words = new URLSearchParams(query);
   /** @type {any} */
-  const route = { view: view || "preview", feeds: words.getAll("feed"), features: {} };
+  const route = { view: view || "preview", features: {} };
   for (const [name, otherwise] of Object.entries(routeTexts)) route[name] = words.get(name) ?? otherwise;
   /** @type {Typed} */
   const typed = { params: {}, modifiers: {} };
@@ -37,7 +37,6 @@ function format({ route, typed }) {
   for (const [name, text] of Object.entries(typed.params)) words.set("p." + name, text);
   for (const [name, text] of Object.entries(typed.modifiers)) words.set("m." + name, text);
   for (const [name, features] of Object.entries(route.features)) words.set("f." + name, features.join(","));
-  for (const feed of route.feeds) words.append("feed", feed);
   const query = words.toString();
   return `#/${route.view}${query ? "?" + query : ""}`;
 }

@@ -124,14 +124,12 @@ function rows(s, v, found, current) {
   if (chosen) room.n = Math.max(room.n, found.indexOf(chosen) + 1);
   const { n } = room;
   const shown = found.slice(0, n);
-  const quiet = new Set(state.usage?.endpoints.filter((e) => e.requests === 0
-    && e.version === v.name).map((e) => e.url));
   const stop = !current ? undefined : chosen && shown.includes(chosen) ? chosen : shown[0];
   return lazy("ul", { key: "rows" },
     [s, v, of, chosen, stop, n, state.server.overlap], () => {
     const marks = marksOf(s, v);
     return [
-      shown.map((e) => row(s, v, e, marks(e), e === chosen, e === stop, quiet.has(e.key))),
+      shown.map((e) => row(s, v, e, marks(e), e === chosen, e === stop)),
       found.length > n && h("li", { key: "more" }, button({
         class: "link more-rows", tabindex: "-1", created: whenSeen,
         onclick: () => change((state) => rooms.set(s.id, { of, n: n + page })),
@@ -141,10 +139,10 @@ function rows(s, v, found, current) {
 }
 
 /** @param {Source} s @param {Version} v @param {Endpoint} e @param {Marks} m @param {boolean} chosen
- * @param {boolean} focusable @param {boolean} unused */
-function row(s, v, e, m, chosen, focusable, unused) {
+ * @param {boolean} focusable */
+function row(s, v, e, m, chosen, focusable) {
   return h("li", { key: e.key }, button({
-    class: "endpoint-row" + (unused ? " unused" : ""), title: plain(e.url), "data-key": e.key,
+    class: "endpoint-row", title: plain(e.url), "data-key": e.key,
     tabindex: focusable ? "0" : "-1", "aria-current": chosen ? "true" : undefined,
     onclick: () => open({ source: s.id, version: v.name, key: e.key }),
   },
@@ -154,7 +152,6 @@ function row(s, v, e, m, chosen, focusable, unused) {
     m.lost.length === 0 && m.problems > 0 && h("span", { class: "mark " + (m.errors ? "bad" : "notable") },
       count(m.problems, "problem")),
     m.problems + m.lost.length === 0 && m.changed && h("span", { class: "mark notable" }, "changed"),
-    unused && h("span", { class: "mark quiet", title: "No request called it" }, "unused"),
     e.deprecated && h("span", { class: "mark quiet", title: plain(e.deprecated) }, "deprecated")),
   h("span", { class: "where" }, value(pathOf(v, e)))));
 }

@@ -4,7 +4,7 @@
 /** The fields of a route that are texts, and what they are where the address does not say. */
 export const routeTexts = {
   source: "", version: "", endpoint: "", pane: "list", tab: "cards", filter: "", send: "", base: "registered", of: "",
-  host: "",
+  host: "", feed: "",
 };
 
 /** @type {State} */
@@ -15,7 +15,7 @@ const mutable = {
     instance: "", build: "", rev: 0, deployment: "", host: "", sendTo: "", timeout: 0, sources: new Map(),
     overlap: new Map(), lists: {},
   },
-  route: { view: "preview", ...routeTexts, features: {}, feeds: [] },
+  route: { view: "preview", ...routeTexts, features: {} },
   typed: {},
   // The signed-in viewer has a sample value for every key of sample data.
   sets: [{ id: "1", name: "signed-in viewer", values: {} }, { id: "2", name: "anonymous viewer", values: {} }],
@@ -37,7 +37,7 @@ const mutable = {
   updated: {},
   dialog: "",
   palette: { text: "", at: 0 },
-  matches: null,
+  match: null,
   changes: null,
   difference: null,
   usage: null,
