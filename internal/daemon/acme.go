@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -29,14 +30,18 @@ type ACME struct {
 // acmeManager obtains certificates for its domains from an ACME server.
 type acmeManager struct {
 	autocert.Manager
-	domains []string
 	log     *slog.Logger
 	metrics *metrics
+	issued  map[string]chan struct{} // by domain; closed when it has a certificate
 }
 
 const (
 	// acmeRetry is how long to wait after a failed attempt. autocert does not retry earlier either.
 	acmeRetry = time.Minute
+
+	// handshakeWait is how long a handshake waits for the first certificate of a domain. After that the client has to
+	// retry: autocert alone would keep a goroutine for each of them for minutes, and nothing bounds how many.
+	handshakeWait = 5 * time.Second
 
 	// acmeTimeout is for one request to the ACME server, including its response.
 	acmeTimeout = 30 * time.Second
@@ -49,7 +54,10 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 	if err := os.MkdirAll(config.CacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create directory for certificates: %w", err)
 	}
-	manager := &acmeManager{domains: config.Domains, log: log, metrics: m}
+	manager := &acmeManager{log: log, metrics: m, issued: make(map[string]chan struct{})}
+	for _, domain := range config.Domains {
+		manager.issued[domain] = make(chan struct{})
+	}
 	manager.Manager = autocert.Manager{
 		Prompt: func(terms string) bool {
 			log.Info("agreeing to the terms of service of the ACME CA", "terms", bounded(terms))
@@ -67,7 +75,7 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 
 // obtain gets the certificates now, so that problems show up at the start and not when the first studio connects.
 func (m *acmeManager) obtain(ctx context.Context) {
-	for _, domain := range m.domains {
+	for domain := range m.issued {
 		go func() {
 			for !m.obtainOne(domain) {
 				select {
@@ -81,7 +89,7 @@ func (m *acmeManager) obtain(ctx context.Context) {
 }
 
 func (m *acmeManager) obtainOne(domain string) bool {
-	cert, err := m.GetCertificate(&tls.ClientHelloInfo{
+	cert, err := m.Manager.GetCertificate(&tls.ClientHelloInfo{
 		ServerName:       domain,
 		SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, // supported by all current clients
 		SupportedCurves:  []tls.CurveID{tls.CurveP256},
@@ -92,14 +100,24 @@ func (m *acmeManager) obtainOne(domain string) bool {
 		return false
 	}
 	m.log.Info("certificate ready", "domain", domain, "not_after", cert.Leaf.NotAfter)
+	m.metrics.certificate(cert.Leaf)
+	close(m.issued[domain])
 	return true
 }
 
-// GetCertificate returns the certificate for a handshake. While a domain has none, handshakes wait for it.
+// GetCertificate returns the certificate for a handshake. While a domain has none, it waits for obtain, but not long.
 func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	issued := m.issued[hello.ServerName]
+	if issued == nil || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
+		return m.Manager.GetCertificate(hello) // the mistake of a client, or a challenge
+	}
+	select {
+	case <-issued:
+	case <-time.After(handshakeWait):
+		return nil, errors.New("the certificate has not been issued yet")
+	}
 	cert, err := m.Manager.GetCertificate(hello)
-	isChallenge := slices.Contains(hello.SupportedProtos, acme.ALPNProto)
-	if err == nil && !isChallenge {
+	if err == nil {
 		m.metrics.certificate(cert.Leaf) // autocert renews it without a word
 	}
 	return cert, err
