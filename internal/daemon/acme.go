@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/crypto/acme"
 	"golang.org/x/crypto/acme/autocert"
+
+	"signpost/host"
 )
 
 // DefaultACMEDirectory is that of Let's Encrypt.
@@ -107,7 +109,8 @@ func (m *acmeManager) obtainOne(domain string) bool {
 
 // GetCertificate returns the certificate for a handshake. While a domain has none, it waits for obtain, but not long.
 func (m *acmeManager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	issued := m.issued[hello.ServerName]
+	name, _ := host.Parse(hello.ServerName) // as autocert does
+	issued := m.issued[name]
 	if issued == nil || slices.Contains(hello.SupportedProtos, acme.ALPNProto) {
 		return m.Manager.GetCertificate(hello) // the mistake of a client, or a challenge
 	}
