@@ -18,8 +18,11 @@ type Source interface {
 }
 
 // Follow returns the sources that the arguments name: files, directories, URLs of definitions, artifacts in OCI
-// registries, and what never changes, standard input and git revisions. It reads nothing.
+// registries, and what never changes, standard input and git revisions. It reads nothing. Later changes to the reader do
+// not change how they are read.
 func (r *Reader) Follow(args ...string) ([]Source, error) {
+	options := *r
+	r = &options
 	var all []Source
 	for i, arg := range args {
 		switch {
@@ -37,7 +40,7 @@ func (r *Reader) Follow(args ...string) ([]Source, error) {
 			}
 			all = append(all, newRemote(arg, r.CacheDir, a.fetch))
 		case arg == Stdin || isRevision(arg):
-			all = append(all, newOnce(arg, *r))
+			all = append(all, newOnce(arg, r))
 		default:
 			all = append(all, r.local(arg))
 		}

@@ -149,6 +149,19 @@ func follow(t *testing.T, registry *Reader, arg, cacheDir string) *Remote {
 	return testkit.Must((&Reader{Transport: registry.Transport, CacheDir: cacheDir}).Follow(arg))(t)[0].(*Remote)
 }
 
+// TestFollowKeepsOptions changes the reader after it has returned a source: one reader serves for several kinds of sources.
+func TestFollowKeepsOptions(t *testing.T) {
+	_, registry, target := startRegistry(t)
+	push(t, registry, map[string]string{"a.yaml": definitionText, "m.json": `{"endpoints": {}}`}, target)
+	r := &Reader{Transport: registry.Transport}
+	s := testkit.Must(r.Follow(target))(t)[0].(*Remote)
+	r.Manifests = true
+	s.Fetch(t.Context())
+	if documents, err := s.Read(); err != nil || len(documents) != 1 {
+		t.Errorf("%v, %v", textsOf(documents), err)
+	}
+}
+
 // TestFollowRegistry moves a tag back and forth. Only files that have changed are fetched.
 func TestFollowRegistry(t *testing.T) {
 	front, registry, target := startRegistry(t)

@@ -64,7 +64,7 @@ func newRemote(address, cacheDir string, fetch fetchFunc) *Remote {
 }
 
 // newOnce returns a source that never changes: standard input, for which somebody may be typing, or a git revision.
-func newOnce(arg string, reader Reader) *Remote {
+func newOnce(arg string, reader *Reader) *Remote {
 	r := newRemote(arg, "", func(ctx context.Context, _ state) (state, error) {
 		documents, err := reader.Read(ctx, arg)
 		for i, d := range documents {
