@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"signpost/internal/wire"
 )
 
@@ -178,7 +180,10 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, d.ShutdownTimeout)
 	defer cancel()
 	for i, srv := range d.servers {
-		if err := errors.Join(srv.Shutdown(ctx), d.listeners[i].Shutdown(ctx)); err != nil {
+		var both errgroup.Group
+		both.Go(func() error { return srv.Shutdown(ctx) })
+		both.Go(func() error { return d.listeners[i].Shutdown(ctx) })
+		if err := both.Wait(); err != nil {
 			// Clients that do not read have had their time. That is not a failure of this program.
 			d.Log.Warn("open requests were cut off", "connections", d.connections(), "error", err)
 			d.Close()

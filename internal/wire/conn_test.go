@@ -226,14 +226,16 @@ func TestShutdown(t *testing.T) {
 			}
 		})}, l)
 		idle, slow, silent := dial(t, l.Addr().String()), dial(t, l.Addr().String()), dial(t, l.Addr().String())
-		begun := dial(t, l.Addr().String())
+		begun, half := dial(t, l.Addr().String()), dial(t, l.Addr().String())
 		io.WriteString(begun, "GET /")
+		io.WriteString(half, "GET /")
 		testkit.OK(t, ask(idle, "/"))
 		waitIdle(t, l, idle)
 		io.WriteString(slow, "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
 		<-started
-		testkit.Eventually(t, "four connections, one with half a request", func() bool {
-			return l.Open() == 4 && slices.ContainsFunc(l.connections(), func(c *Conn) bool { return c.state.Load() == reading })
+		testkit.Eventually(t, "five connections, two with half a request", func() bool {
+			halves := slices.DeleteFunc(l.connections(), func(c *Conn) bool { return c.state.Load() != reading })
+			return l.Open() == 5 && len(halves) == 2
 		})
 
 		l.Drain()
@@ -255,6 +257,9 @@ func TestShutdown(t *testing.T) {
 		go func() { ended <- l.Shutdown(ctx) }()
 		if _, err := silent.Read(make([]byte, 1)); err != io.EOF {
 			t.Errorf("the silent connection after Shutdown: %v", err)
+		}
+		if _, err := half.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("the connection with half a request after Shutdown: %v", err)
 		}
 		if whole {
 			close(finish)

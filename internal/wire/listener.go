@@ -222,12 +222,16 @@ func (l *Listener) Drain() {
 	l.closeIf(func(c *Conn) bool { return c.state.Load() == idle && c.waits() })
 }
 
-// Shutdown closes connections as soon as they wait for a request, and all of them when ctx is done. It is for what the
-// Shutdown of the [http.Server] does not know about.
+// Shutdown closes connections as soon as they wait for a request, or for the rest of one longer than firstRequest, and
+// all of them when ctx is done. It goes with the Shutdown of the [http.Server], which does not know about all of them, and
+// waits for seconds for those that have sent half a request, or only a TLS handshake.
 func (l *Listener) Shutdown(ctx context.Context) error {
 	for l.Open() > 0 {
 		late := ctx.Err()
-		l.closeIf(func(c *Conn) bool { return c.waits() || late != nil })
+		l.closeIf(func(c *Conn) bool {
+			isSlow := c.state.Load() == reading && c.ripe.Load() < l.now()
+			return c.waits() || isSlow || late != nil
+		})
 		if late != nil {
 			return late
 		}
