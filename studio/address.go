@@ -74,20 +74,24 @@ func (s *Studio) take(r *record, now *workspace.File, why *problem) error {
 func (s *Studio) fetchText(ctx context.Context, address *url.URL) (*workspace.File, *problem) {
 	if strings.HasPrefix(address.RawQuery, "…") {
 		return nil, failed(http.StatusUnprocessableEntity,
-			"The studio was restarted, and this page does not keep the query of an address, which may have an access token in it.", "Register the address again.")
+			"The studio was restarted, and this page does not keep the query of an address, which may have an access "+
+				"token in it.",
+			"Register the address again.")
 	}
 	fetched, err := client.Fetch(ctx, address.String(), s.clientOptions())
 	if err != nil {
 		return nil, explain(err)
 	}
 	if len(fetched.Body) > maxManifest {
-		return nil, failed(http.StatusBadGateway, fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20), "")
+		detail := fmt.Sprintf("The manifest is larger than %d MiB, the most that this page shows.", maxManifest>>20)
+		return nil, failed(http.StatusBadGateway, detail, "")
 	}
 	document := sources.Document{Name: httpurl.Redacted(address.String()), Text: fetched.Body, Address: address}
 	now := &workspace.File{Document: document, Definition: document.Parse()}
 	if err = unusable(now); err != nil {
 		why := failed(http.StatusBadGateway, sentence(err.Error()),
-			"The address should end in a version and endpoints-manifest, such as https://feeds.example.com/v1/endpoints-manifest.")
+			"The address should end in a version and endpoints-manifest, such as "+
+				"https://feeds.example.com/v1/endpoints-manifest.")
 		why.Findings = findings(now.Definition, definition.Lint(now.Definition))
 		return nil, why
 	}
@@ -127,14 +131,14 @@ func (s *Studio) register(c call, in registration) (any, error) {
 
 func (s *Studio) update(c call, _ about) (any, error) {
 	if c.src.Kind != KindAddress {
-		return nil, failed(http.StatusConflict, "Files are reloaded automatically when they are saved.", "")
+		return nil, conflict("Files are reloaded automatically when they are saved.", "")
 	}
 	return object{}, s.fetch(c.r.Context(), c.src.address)
 }
 
 func (s *Studio) remove(c call, _ about) (any, error) {
 	if c.src.Kind != KindAddress {
-		return nil, failed(http.StatusConflict, "This file was given on the command line. To remove it, start the studio without it.", "")
+		return nil, conflict("This file was given on the command line. To remove it, start the studio without it.", "")
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

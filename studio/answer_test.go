@@ -215,7 +215,7 @@ func TestPageWithSlowPictures(t *testing.T) {
 	p.wait(`[...document.querySelectorAll("#cards .failed")].some((e) => e.textContent.startsWith("Picture not loaded: The answer is 418"))`) // and why
 }
 
-// TestPageSendsElsewhere reaches a feed service on this machine before it is deployed.
+// TestPageSendsElsewhere reaches a feed service on this machine before it is deployed, and one whose port {{host}} lacks.
 func TestPageSendsElsewhere(t *testing.T) {
 	t.Parallel()
 	local := answerWith(t, func(w http.ResponseWriter, r *http.Request) {
@@ -251,6 +251,9 @@ func TestPageSendsElsewhere(t *testing.T) {
 
 	p.register(local.URL + "/v1/endpoints-manifest")
 	p.waitText("#endpoint-name", "Shows")
+	p.choose("#data", "published")
+	p.waitText("#answer-blank", "feed URLs have no port")
+	p.click(element("other-port"))
 	p.waitText("#answer-blank", "Press Send to call "+local.URL)
 	p.send()
 	p.click(element("tab-cards"))

@@ -101,7 +101,8 @@ func read(w http.ResponseWriter, r *http.Request, into any) error {
 	err := dec.Decode(into)
 	switch tooLarge := new(http.MaxBytesError); {
 	case errors.As(err, &tooLarge):
-		return failed(http.StatusRequestEntityTooLarge, fmt.Sprintf("The values are larger than %d MiB: shorten them.", maxRequest>>20), "")
+		detail := fmt.Sprintf("The values are larger than %d MiB: shorten them.", maxRequest>>20)
+		return failed(http.StatusRequestEntityTooLarge, detail, "")
 	case err != nil:
 		return failed(http.StatusBadRequest, "This is not the JSON that the page sends.", "")
 	}
@@ -139,6 +140,9 @@ func (p *problem) Error() string { return p.Detail }
 func failed(status int, detail, hint string) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
 }
+
+// conflict is the problem with something that cannot be done to a source.
+func conflict(detail, hint string) *problem { return failed(http.StatusConflict, detail, hint) }
 
 // invalid is the problem with something that was entered.
 func invalid(err error, hint string) *problem {

@@ -55,8 +55,8 @@ var (
 	exporting = regexp.MustCompile(`(?m)^export ((?:const|class|function|async function) (\w+))`)
 )
 
-// joined returns the modules of the page as one script: a browser takes half as long for it as for 25 files. Each module
-// becomes a function that returns what the module exports, and is called after those that it imports.
+// joined returns the modules of the page as one script: a browser takes half as long for it as for 25 files. Each
+// module becomes a function that returns what the module exports, and is called after those that it imports.
 func joined(modules map[string][]byte) []byte {
 	out := bytes.NewBufferString("const modules = {};\n")
 	done := make(map[string]bool)

@@ -22,7 +22,9 @@ var overTheNetwork = []string{"https", "reachable", "certificate", "redirect"}
 // given returns the values that a check sends. Text that should be JSON but is not is left out: the page reports it
 // beside the field, and no request is sent with it.
 func (v values) given() client.Values {
-	given := client.Values{Params: v.Params, Context: make(map[string]string), ContextJSON: make(map[string]json.RawMessage)}
+	given := client.Values{
+		Params: v.Params, Context: make(map[string]string), ContextJSON: make(map[string]json.RawMessage),
+	}
 	for key, value := range v.Context {
 		switch {
 		case !value.JSON:
@@ -58,7 +60,8 @@ func (s *Studio) check(c call, in checking) (any, error) {
 		opts.Progress = func(done, total int) { write(object{"done": done, "total": total}) }
 		opts.Observe = func(result client.Result) {
 			if c.src.Kind != KindAddress && slices.Contains(overTheNetwork, result.Check) {
-				result = client.Result{Check: result.Check, Status: client.Skipped, Message: "the file is not deployed yet: check its address when it is"}
+				const why = "the file is not deployed yet: check its address when it is"
+				result = client.Result{Check: result.Check, Status: client.Skipped, Message: why}
 			}
 			write(object{"result": result})
 		}

@@ -105,7 +105,8 @@ func parseOrigin(entered string) (*url.URL, error) {
 	}
 	u, err := httpurl.ParseOrigin(entered)
 	if err != nil {
-		return nil, fmt.Errorf("%q is not an origin: enter scheme, host and port alone, such as http://localhost:3000", entered)
+		return nil, fmt.Errorf("%q is not an origin: enter scheme, host and port alone, such as http://localhost:3000",
+			entered)
 	}
 	return u, nil
 }

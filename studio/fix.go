@@ -1,7 +1,6 @@
 package studio
 
 import (
-	"net/http"
 	"slices"
 
 	"signpost/definition"
@@ -23,24 +22,25 @@ func (s *Studio) fix(c call, in fixing) (any, error) {
 	})
 	switch {
 	case i < 0:
-		return nil, failed(http.StatusConflict, "This finding no longer exists.", "The file has changed.")
+		return nil, conflict("This finding no longer exists.", "The file has changed.")
 	case c.src.Path == "" || c.src.Formatted:
-		return nil, failed(http.StatusConflict, "There is no file to write the fix to.", "")
+		return nil, conflict("There is no file to write the fix to.", "")
 	}
-	text := c.src.now.Text
-	if err := sources.ReplaceFile(c.src.Path, text, definition.ApplyFixes(c.src.ID, text, *c.src.Findings[i].Fix)); err != nil {
-		return nil, failed(http.StatusConflict, sentence(err.Error()), "")
-	}
-	return object{}, nil
+	return replace(c.src, definition.ApplyFixes(c.src.ID, c.src.now.Text, *c.src.Findings[i].Fix))
 }
 
 // start writes the starter into an empty file.
 func (s *Studio) start(c call, _ about) (any, error) {
 	if !c.src.Empty || c.src.Path == "" || len(s.opts.Starter) == 0 {
-		return nil, failed(http.StatusConflict, "The starter goes into an empty file, and this is none.", "")
+		return nil, conflict("The starter goes into an empty file, and this is none.", "")
 	}
-	if err := sources.ReplaceFile(c.src.Path, c.src.now.Text, s.opts.Starter); err != nil {
-		return nil, failed(http.StatusConflict, sentence(err.Error()), "")
+	return replace(c.src, s.opts.Starter)
+}
+
+// replace writes another text into the file of a source, unless somebody else has meanwhile.
+func replace(src *source, text []byte) (any, error) {
+	if err := sources.ReplaceFile(src.Path, src.now.Text, text); err != nil {
+		return nil, conflict(sentence(err.Error()), "")
 	}
 	return object{}, nil
 }

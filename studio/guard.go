@@ -43,7 +43,8 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 		token := s.redeem(r.URL.Query().Get("token"))
 		switch {
 		case !s.origins["http://"+strings.ToLower(r.Host)]:
-			refuse(w, failed(http.StatusMisdirectedRequest, "The studio does not answer for this host.", "Open the address that signpost studio printed."))
+			refuse(w, failed(http.StatusMisdirectedRequest, "The studio does not answer for this host.",
+				"Open the address that signpost studio printed."))
 		case !s.fromHere(r) && !isVisit(r):
 			refuse(w, failed(http.StatusForbidden, "The studio rejects requests from other sites.",
 				"Type the address into the browser, or open it from the terminal."))
@@ -63,7 +64,8 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 	})
 }
 
-const openPrinted = "Open the address that signpost studio printed: it has a token, with which this browser may use the page."
+const openPrinted = "Open the address that signpost studio printed: it has a token, with which this browser may use " +
+	"the page."
 
 // cookieAge is how long a browser that has opened the address with the token may use the page, in seconds: a year.
 const cookieAge = 365 * 24 * 60 * 60

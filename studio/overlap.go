@@ -27,7 +27,7 @@ type overlap struct {
 	nested []nesting
 }
 
-// nesting lists the other endpoints that match the URL of an endpoint: but for this one, they would answer for its feeds.
+// nesting lists the other endpoints that match the URL of an endpoint: but for it, they would answer for its feeds.
 type nesting struct {
 	place
 	Under []loser `json:"under"` // longest first

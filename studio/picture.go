@@ -30,8 +30,8 @@ const (
 
 // special are the address blocks of the IANA registries that are not on the internet, or lead to other addresses:
 // shared and private networks, documentation, benchmarks, NAT64, 6to4, and what is reserved.
-var special = prefixes("0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 " +
-	"192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 " +
+var special = prefixes("0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 " +
+	"192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 " +
 	"2001::/23 2001:db8::/32 2002::/16 3fff::/20")
 
 // internet6 is the part of IPv6 from which addresses on the internet come.

@@ -59,7 +59,8 @@ func (s *Studio) send(c call, in sending) (any, error) {
 		why.Problems = d.Problems
 		return nil, why
 	case in.Send == sendOrigin && d.to == nil && !d.foreign:
-		return nil, failed(http.StatusUnprocessableEntity, "Enter the server to send requests to.", "For example, http://localhost:3000.")
+		return nil, failed(http.StatusUnprocessableEntity, "Enter the server to send requests to.",
+			"For example, http://localhost:3000.")
 	}
 	opts := s.clientOptions()
 	to := signpost.CutURL(d.URL).Origin()
@@ -129,7 +130,8 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 		note("The response is not UTF-8, so it is shown as %s. JSON must be UTF-8.", cmp.Or(params["charset"], "ISO-8859-1"))
 	}
 	if a.Redirect != "" {
-		note("The response redirects to %s. Redirects are not followed by themselves: another host must not get the context keys.", a.Redirect)
+		note("The response redirects to %s. Redirects are not followed by themselves: "+
+			"another host must not get the context keys.", a.Redirect)
 	}
 	want, _, _ := mime.ParseMediaType(e.MIMEType)
 	empty := a.Status == http.StatusNoContent
@@ -146,7 +148,8 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 		note("%s The part that arrived is shown.", explain(err).Detail)
 	}
 	if a.Truncated {
-		note("The response is longer than %d KiB. The studio cut it there; this is not a mistake of the service.", client.MaxAnswer>>10)
+		note("The response is longer than %d KiB. The studio cut it there; this is not a mistake of the service.",
+			client.MaxAnswer>>10)
 	}
 	if out.Binary {
 		note("The response is not text, so it is not shown.")
@@ -156,7 +159,8 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 
 // isText reports whether a media type is one that people read.
 func isText(media string) bool {
-	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "json") || strings.HasSuffix(media, "xml") || media == signpost.MIMEForm
+	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "json") || strings.HasSuffix(media, "xml") ||
+		media == signpost.MIMEForm
 }
 
 // latin1 returns a text in ISO-8859-1, in which each byte is a character.

@@ -107,7 +107,8 @@ func quoteJS(text string) string {
 
 // powerShellQuotes doubles the characters that end a single-quoted string: in PowerShell, that includes typographic
 // quotes.
-var powerShellQuotes = strings.NewReplacer("'", "''", "\u2018", "\u2018\u2018", "\u2019", "\u2019\u2019", "\u201a", "\u201a\u201a", "\u201b", "\u201b\u201b")
+var powerShellQuotes = strings.NewReplacer("'", "''", "\u2018", "\u2018\u2018", "\u2019", "\u2019\u2019",
+	"\u201a", "\u201a\u201a", "\u201b", "\u201b\u201b")
 
 // quotePowerShell quotes a text for PowerShell, in which single-quoted strings are literal.
 func quotePowerShell(text string) string { return "'" + powerShellQuotes.Replace(text) + "'" }

@@ -100,9 +100,9 @@ func (src *source) version(name string) *version {
 	return find(src.Versions, func(v *version) bool { return v.Name == name })
 }
 
-// Show shows files, and the addresses that are registered besides. If a file has errors, the page shows what can be read
-// of it, or else its last good text. A file whose text is as before does not change. Files that are not judged take part
-// in overlap only.
+// Show shows files, and the addresses that are registered besides. If a file has errors, the page shows what can be
+// read of it, or else its last good text. A file whose text is as before does not change. Files that are not judged
+// take part in overlap only.
 func (s *Studio) Show(snapshot *workspace.Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -286,7 +286,8 @@ func (src *source) resolve(f *workspace.File) error {
 				item := &shown.Context[i]
 				item.Feature, item.About = origins[[3]string{v.Name, shown.Key, item.Key}], about[item.Key]
 			}
-			shown.Deprecated = deprecation(cmp.Or(definition.Deprecation(v.Name, shown.Key, ""), definition.Deprecation(v.Name, "", "")))
+			ofVersion := definition.Deprecation(v.Name, "", "")
+			shown.Deprecated = deprecation(cmp.Or(definition.Deprecation(v.Name, shown.Key, ""), ofVersion))
 			for i, m := range shown.Modifiers {
 				shown.Modifiers[i].Deprecated = deprecation(definition.Deprecation(v.Name, shown.Key, m.ID))
 			}

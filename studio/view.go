@@ -46,7 +46,7 @@ type param struct {
 	Key         string            `json:"key"`
 	Label       string            `json:"label"`
 	Placeholder string            `json:"placeholder"`
-	Control     string            `json:"control"` // the kind of modifier; the page treats one that it does not know as text
+	Control     string            `json:"control"` // the kind of modifier; text if the page does not know it
 	Options     []signpost.Option `json:"options"`
 	Default     *string           `json:"default"` // as written in a URL; nil if there is none
 }

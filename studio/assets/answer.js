@@ -1,6 +1,6 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
-import { currentDraft, focusField, loadDifference, open, openFeed } from "./actions.js";
+import { currentDraft, focusField, loadDifference, open, openFeed, setOrigin } from "./actions.js";
 import { address, badge, button, clock, entries, h, lazy, linkButton, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree, valueOf } from "./json.js";
@@ -61,8 +61,22 @@ const hint = (at) => {
     return [h("span", {}, "This feed needs ", value(lacking.field.replace(/^\w+:/, "")), ", as an app would send it."),
       button({ id: "fill-in", onclick: () => focusField(lacking.field) }, "Fill it in")];
   }
-  return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does.")];
+  return [h("span", {}, "Press Send to call ", value(destination(at)), " the way an app does."), otherPort(at)];
 };
+
+/** otherPort offers to send requests to the port that the manifest came from. {{host}} carries no port, so the feeds
+ * of a service on this machine are not where the manifest says.
+ * @param {Current} at @returns {Child} */
+function otherPort({ source: s, endpoint: e }) {
+  const from = s.kind === "address" && URL.canParse(s.id) ? new URL(s.id) : null;
+  if (!from?.port || e.foreign || sendOf(s) !== "published" || e.origin === from.origin) return null;
+  const choose = () => {
+    setOrigin(from.origin);
+    go({ send: "origin" }, { replace: true });
+  };
+  return h("p", {}, `The manifest came from port ${from.port}, but feed URLs have no port. `,
+    button({ class: "small", id: "other-port", onclick: choose }, `Send to ${from.origin}`));
+}
 
 /** useSample offers sample data where a service cannot be reached. @param {Current} at @returns {Child} */
 const useSample = (at) => sendOf(at.source) !== "sample"
@@ -100,7 +114,7 @@ function body(at, answer, before, tab, pending) {
   const { response } = answer;
   const notes = response?.notes ?? [];
   return h("div", { class: "answer-body" + (pending ? " waits" : ""), key: "body" },
-    answer.failure && failureBox(answer.failure, "send-failure", useSample(at)),
+    answer.failure && failureBox(answer.failure, "send-failure", [otherPort(at), useSample(at)]),
     notes.length > 0 && h("ul", { class: "notes" }, notes.map((note) => h("li", {}, plain(note)))),
     response && h("div", { id: "tab-panel", key: "panel-" + tab }, panel(at, answer, before, tab)));
 }

@@ -8,7 +8,7 @@ import { change, state } from "./store.js";
 // JSON that is nested deeper is shown as plain text.
 const maxDepth = 300;
 
-const tokens = /[ \t\r\n]*("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:])/gy;
+const tokens = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:])/gy;
 /** The kinds of values by how they begin; any other is a number. @type {Record<string, JsonNode["kind"]>} */
 const kinds = { "{": "object", "[": "array", '"': "string", t: "word", f: "word", n: "word" };
 
