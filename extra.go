@@ -28,16 +28,6 @@ func (x Extra) All() iter.Seq2[string, json.RawMessage] {
 	}
 }
 
-// With returns the fields with one more. If there is one with the name, its value is replaced.
-func (x Extra) With(name string, value json.RawMessage) Extra {
-	var fields extraFields
-	for n, v := range x.All() {
-		fields.set(n, v)
-	}
-	fields.set(name, value)
-	return fields.text()
-}
-
 // extraFields collects the fields of an Extra. Of several with one name, the last one counts.
 type extraFields struct {
 	names  []string

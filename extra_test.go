@@ -1,7 +1,6 @@
 package signpost_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -10,8 +9,7 @@ import (
 )
 
 func TestExtra(t *testing.T) {
-	x := signpost.Extra("").With("b", json.RawMessage(`{ "n": 1.50 }`)).With("a", json.RawMessage("[1]")).With("b", json.RawMessage("1E+3"))
-	testkit.Equal(t, "the fields", string(x), `"b":1E+3,"a":[1]`)
+	x := signpost.Extra(`"b":1E+3,"a":[1]`)
 	var got []string
 	for name, value := range x.All() {
 		got = append(got, name+"="+string(value))

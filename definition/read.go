@@ -341,7 +341,7 @@ func (d *decoder) kind(n *tree.Node) signpost.Kind {
 		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form", n, "modifier has no kind")
 		return signpost.Kind{}
 	}
-	name, known := at.Text, fields.Definition.At("modifiers", "", "kind")[0].Values
+	name, known := at.Text, fields.ShortModifier.Field("kind").Value.Values
 	if !slices.Contains(known, name) && !d.broken[at] {
 		name = d.unknown(signpost.RuleWrongType, at, known, fmt.Sprintf("there is no kind %q", name))
 	}

@@ -36,7 +36,7 @@ var Definition = &Value{
 var Manifest = &Value{
 	What: "the manifest", Type: Object, Open: true, Form: `such as {"endpoints": {…}}`,
 	Fields: []Field{{Name: "endpoints", Required: true, Value: &Value{Type: Object, Each: &Value{What: "endpoint", Type: Object, Open: true, Fields: append(slices.Clip(common),
-		Field{Name: "modifiers", Value: &Value{Type: List, Each: &Value{What: "modifier", Type: Object, Open: true, Fields: full[1:]}}})}}}},
+		Field{Name: "modifiers", Value: &Value{Type: List, Each: &Value{What: "modifier", Type: Object, Open: true, Fields: served}}})}}}},
 }
 
 // Project is a project file.
@@ -111,9 +111,9 @@ var (
 	modifier       = &Value{What: "modifier", Type: Object, Open: true, Fields: full, Short: ShortModifier, Form: ShortModifier.Form}
 	modifierOrName = &Value{What: "modifier", Type: Object, Open: true, Fields: full, Short: ShortModifier, Form: ShortModifier.Form, OrName: Modifiers}
 
-	// full are the fields of a modifier in the form of the manifest.
-	full = []Field{
-		deprecated, // first, so that a manifest can leave it out
+	// full are the fields of a modifier in the form of the manifest, and served those that a manifest has.
+	full   = append([]Field{deprecated}, served...)
+	served = []Field{
 		id, name,
 		{Name: "params", Required: true, Doc: "The query parameters that it sets.",
 			Value: &Value{Type: List, Each: param, Form: "such as [{key: …, ui: {label: …}, schema: {type: string}}]"}},
