@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 
 	"signpost"
 	"signpost/contextkeys"
@@ -32,9 +31,6 @@ type Counter struct {
 	begins [256]bool       // bytes that they begin with
 	exact  bool            // text that those bytes do not tell helps to choose the endpoint
 }
-
-// standIn is where requests go if the log does not tell their host.
-const standIn = "https://own.invalid"
 
 // NewCounter returns a counter for services that are registered together. Others are registered besides: what they
 // answer for is not counted by endpoint.
@@ -81,51 +77,6 @@ func NewCounter(services []signpost.Service, others []signpost.Version, changes 
 	return c
 }
 
-// atStandIn returns a version with standIn in its own URLs, and notes the numbers of its endpoints. Usage files have
-// {{host}} in these URLs.
-func (c *Counter) atStandIn(v signpost.Version, number int) signpost.Version {
-	v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
-	for i, e := range v.Manifest.Endpoints {
-		u := signpost.CutURL(e.URL)
-		c.numbers[e.URL] = append(c.numbers[e.URL], number+i)
-		if !v.Hosts.Owns(u) {
-			continue
-		}
-		c.ownKnown = true
-		v.Manifest.Endpoints[i].URL = standIn + u.Rest()
-		if !u.HasHostPlaceholder() {
-			open := u.WithAuthority(strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)).String()
-			c.numbers[open] = append(c.numbers[open], number+i)
-		}
-	}
-	return v
-}
-
-// numberOf returns the number of the endpoint that a usage file or a worker counted, or nobody. Of equal ones, the
-// first answers.
-func (c *Counter) numberOf(e Endpoint, registered []Endpoint) int {
-	for _, number := range c.numbers[e.URL] {
-		known := registered[number]
-		if !differ(e.Service, known.Service) && !differ(e.Version, known.Version) {
-			return number
-		}
-	}
-	return nobody
-}
-
-// learn notes what the URL of an endpoint consists of.
-func (c *Counter) learn(u signpost.URL) {
-	c.exact = c.exact || u.Query() != ""
-	for word := range strings.SplitSeq(u.Path(), "/") {
-		c.words[word] = true
-		if word != "" {
-			c.begins[word[0]] = true
-		}
-		_, after, _ := strings.Cut(word, "}}")
-		c.exact = c.exact || strings.HasPrefix(word, "{{") && after != "" // as in {{id}}.json
-	}
-}
-
 // none returns counts without requests.
 func (c *Counter) none() *Usage {
 	none := &Usage{
@@ -148,67 +99,6 @@ func (c *Counter) none() *Usage {
 		}
 	}
 	return none
-}
-
-// Usage returns the counts so far.
-func (c *Counter) Usage() *Usage {
-	sum := c.none()
-	for _, w := range c.workers {
-		c.add(sum, w.Usage)
-		c.add(sum, w.files)
-	}
-	sum.Endpoints = slices.DeleteFunc(sum.Endpoints, func(e Endpoint) bool { return e.uncounted })
-	for _, e := range sum.Endpoints {
-		e.Undeclared.limit()
-	}
-	sum.Unmatched.limit()
-	return sum
-}
-
-// add adds the counts of a usage file, as if its requests were in a log. Somebody else may have written it, so names
-// are checked as in a log.
-func (c *Counter) add(sum, more *Usage) {
-	sum.Requests += more.Requests
-	sum.on([]byte(more.From))
-	sum.on([]byte(more.To))
-	sum.LeftOut = sum.LeftOut || more.LeftOut
-	for reason, n := range more.Unread {
-		if !slices.Contains(reasons, reason) {
-			reason = unknownFormat
-		}
-		sum.Unread[reason] += n
-	}
-	for reason, line := range more.First {
-		if sum.isFirst(reason, line) {
-			sum.First[reason] = line
-		}
-	}
-	for path, n := range more.Unmatched {
-		if strings.HasPrefix(path, "/") {
-			path = c.masked([]byte(path))
-		} else {
-			path = Others
-		}
-		sum.Unmatched.add(path, n)
-	}
-	counted := make(map[int]bool)
-	for _, e := range more.Endpoints {
-		number := c.numberOf(e, sum.Endpoints)
-		switch {
-		case number == nobody && e.Requests > 0:
-			sum.Unread[unknownEndpoint] += e.Requests
-		case number != nobody && !e.uncounted:
-			counted[number] = true
-			complete := sum.Endpoints[number].add(e)
-			sum.LeftOut = sum.LeftOut || !complete
-		}
-	}
-	for i, e := range sum.Endpoints {
-		if more.Requests > 0 && !counted[c.numberOf(e, sum.Endpoints)] {
-			sum.Endpoints[i].uncounted = true
-			sum.LeftOut = true
-		}
-	}
 }
 
 // worker counts on one core: requests, and apart from them what usage files have.
@@ -247,12 +137,6 @@ func (w *worker) unreadable(reason string, line []byte, at Line) {
 		w.First[reason] = at
 	}
 }
-
-// What answers for a feed, besides the number of an endpoint.
-const (
-	nobody  = -1
-	unclear = -2 // several services fit
-)
 
 // request counts a request, or returns the reason why it cannot.
 func (w *worker) request(r request) (reason string) {
@@ -293,88 +177,6 @@ func (u *Usage) on(time []byte) {
 		u.From = day
 	}
 	u.To = max(u.To, day)
-}
-
-// maxCached is how many shapes of feeds a worker remembers the endpoint of, and maxShape how long they may be: 2 MB at
-// most.
-const maxCached, maxShape = 1 << 13, 256
-
-// locate returns the number of the endpoint that answers for a request. It remembers it for all feeds that differ only
-// in segments that no endpoint's segment begins like, which placeholders alone can match: counting would take twice as
-// long otherwise (BenchmarkCount).
-func (w *worker) locate(r request) int {
-	if w.exact {
-		return w.find(r)
-	}
-	shape := append(w.scratch[:0], r.host...)
-	for segment := range bytes.SplitSeq(r.path, slash) {
-		shape = append(shape, '/')
-		if len(segment) > 0 && !w.begins[segment[0]] {
-			shape = append(shape, 0)
-		} else {
-			shape = append(shape, segment...)
-		}
-	}
-	w.scratch = shape
-	number, known := w.cache[string(shape)]
-	if known {
-		return number
-	}
-	number = w.find(r)
-	if len(w.cache) == maxCached {
-		clear(w.cache)
-	}
-	if len(shape) <= maxShape {
-		w.cache[string(shape)] = number
-	}
-	return number
-}
-
-// find asks package match. Logs do not tell reliably whether a client used https, because a proxy may have received it.
-func (c *Counter) find(r request) int {
-	rest := string(r.path) + "?" + string(r.query)
-	if len(r.host) == 0 {
-		return c.findOwn(rest)
-	}
-	host := strings.TrimSuffix(strings.TrimSuffix(string(r.host), ":443"), ":80")
-	number := c.anywhere.Find("https://" + host + rest)
-	if number == nobody {
-		number = c.anywhere.Find("http://" + host + rest)
-	}
-	return number
-}
-
-// findOwn returns the endpoint that answers for a request without a host.
-func (c *Counter) findOwn(rest string) int {
-	answers := nobody
-	for i, service := range c.own {
-		number := service.Find(standIn + rest)
-		switch {
-		case number == nobody:
-		case answers != nobody:
-			return unclear
-		default:
-			answers = c.first[i] + number
-		}
-	}
-	return answers
-}
-
-// maxSegments is how many segments of a path without an endpoint are told apart.
-const maxSegments = 16
-
-// masked returns a path with an ellipsis for every segment that no endpoint has.
-func (c *Counter) masked(path []byte) string {
-	var masked strings.Builder
-	for i, segment := range bytes.SplitN(bytes.TrimPrefix(path, slash), slash, maxSegments+1) {
-		masked.WriteByte('/')
-		if i < maxSegments && c.words[string(segment)] {
-			masked.Write(segment)
-		} else {
-			masked.WriteString("…")
-		}
-	}
-	return masked.String()
 }
 
 // count counts a request with a number that no other request has.

@@ -136,58 +136,6 @@ func (e *Endpoint) declare(item signpost.ContextItem) {
 	e.keys = append(e.keys, &sentKey{Key: key, inURL: item.Type == signpost.ContextCtx, name: item.SentAs()})
 }
 
-// add adds counts from a usage file, and reports whether it counted all that the endpoint declares. What it did not
-// count is removed, because nobody knows how many requests use it.
-func (e *Endpoint) add(more Endpoint) (complete bool) {
-	e.Requests += more.Requests
-	e.Errors += more.Errors
-	for name, n := range more.Undeclared {
-		e.undeclared([]byte(name), n)
-	}
-	if more.Requests == 0 {
-		return true
-	}
-	complete = true
-	for name, key := range e.Keys {
-		k := more.Keys[name]
-		if k == nil {
-			delete(e.Keys, name)
-			complete = false
-			continue
-		}
-		key.Present += k.Present
-		key.Missing += k.Missing
-		key.Undefined += k.Undefined
-		key.Unseen += k.Unseen
-	}
-	for name, param := range e.Params {
-		p := more.Params[name]
-		if p == nil || !param.add(p) {
-			delete(e.Params, name)
-			complete = false
-		}
-	}
-	return complete
-}
-
-// add adds counts from a usage file, and reports whether it counted all options. One that it does not have was not set
-// if the others were set by all requests.
-func (p *Param) add(more *Param) (complete bool) {
-	complete = true
-	rest := more.Set
-	for value := range p.Options {
-		n, counted := more.Options[value]
-		complete = complete && counted
-		p.Options[value] += n
-		rest -= min(n, rest)
-	}
-	p.Set += more.Set
-	if p.Options != nil {
-		p.Other += rest
-	}
-	return complete || rest == 0
-}
-
 // Names counts names that may be made up.
 type Names map[string]uint
 
