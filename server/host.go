@@ -85,7 +85,8 @@ var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Ho
 // isFromHere reports whether somebody on this machine asks for it by one of its own names, so that a first curl works.
 // A proxy on the same machine lets nobody in.
 func isFromHere(name string, r *http.Request) bool {
-	if !host.IsLoopback(name) || slices.ContainsFunc(forwarding, func(header string) bool { return r.Header[header] != nil }) {
+	isSet := func(header string) bool { return r.Header[header] != nil }
+	if !host.IsLoopback(name) || slices.ContainsFunc(forwarding, isSet) {
 		return false
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)

@@ -55,11 +55,13 @@ var (
 		detail: "This manifest has URLs in which the host of the request is only a part of a name, such as media.{{host}}. " +
 			"Use the host name that the manifest is published under; an IP address cannot be a part of a name."}
 	hostCollides = &problem{status: http.StatusMisdirectedRequest, refused: RefusedCollision,
-		detail: "Two URLs of this manifest are the same on the host of this request: one of them names it, and the other contains {{host}}. " +
+		detail: "Two URLs of this manifest are the same on the host of this request: " +
+			"one of them names it, and the other contains {{host}}. " +
 			"Use the host that the manifest is published under, or remove one of the two."}
 	internalError = &problem{status: http.StatusInternalServerError,
 		detail: "The manifest could not be written for this host. Report this to the operator of the service."}
-	busy = &problem{status: http.StatusServiceUnavailable, fields: []field{newField("Retry-After", "2")}, // about the length of a burst
+	busy = &problem{status: http.StatusServiceUnavailable,
+		fields: []field{newField("Retry-After", "2")}, // about the length of a burst
 		detail: "Too many requests in progress. Retry in 2 seconds."}
 )
 
@@ -69,10 +71,12 @@ const maxListed = 20
 // notFound returns the problem of a path at which there is no manifest.
 func notFound(paths []string) *problem {
 	if len(paths) == 0 {
-		return &problem{status: http.StatusServiceUnavailable, fields: []field{newField("Retry-After", "10")}, // about the time between two polls
+		return &problem{status: http.StatusServiceUnavailable,
+			fields: []field{newField("Retry-After", "10")}, // about the time between two polls
 			detail: "No manifest has been published here yet. Try again when the service has read its definition."}
 	}
-	p := &problem{status: http.StatusNotFound, manifests: paths, detail: `This is not the address of a manifest. Use one of those in "manifests".`}
+	p := &problem{status: http.StatusNotFound, manifests: paths,
+		detail: `This is not the address of a manifest. Use one of those in "manifests".`}
 	if more := len(paths) - maxListed; more > 0 {
 		p.manifests = paths[:maxListed]
 		p.detail += fmt.Sprintf(" %d more are not listed.", more)

@@ -165,7 +165,8 @@ func New(opts Options, services ...Service) (*Handler, error) {
 	if hosts.public == "" && len(hosts.trusted) > 0 {
 		vary += ", Forwarded, X-Forwarded-Host"
 	}
-	manifest := h.common.with(newField("Cache-Control", cmp.Or(opts.CacheControl, defaultCacheControl)), newField("Vary", vary))
+	cacheControl := cmp.Or(opts.CacheControl, defaultCacheControl)
+	manifest := h.common.with(newField("Cache-Control", cacheControl), newField("Vary", vary))
 	h.manifests = newManifests(opts.CacheBytes, manifest)
 	if err := h.Publish(services...); err != nil {
 		return nil, err
@@ -181,8 +182,8 @@ func (o Options) check() error {
 	case strings.ContainsFunc(o.CacheControl, unicode.IsControl):
 		return fmt.Errorf("cache control %q has control characters: remove them", o.CacheControl)
 	case !slices.Contains([]string{"", defaultCORSOrigin, CORSNone}, o.CORSOrigin) && !validOrigin(o.CORSOrigin):
-		return fmt.Errorf("CORS origin %q is not an origin as browsers send it: use %q, %q or one like https://studio.example.com",
-			o.CORSOrigin, defaultCORSOrigin, CORSNone)
+		return fmt.Errorf("CORS origin %q is not an origin as browsers send it: "+
+			"use %q, %q or one like https://studio.example.com", o.CORSOrigin, defaultCORSOrigin, CORSNone)
 	}
 	return nil
 }

@@ -60,6 +60,8 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 	for _, domain := range config.Domains {
 		manager.issued[domain] = make(chan struct{})
 	}
+	transport := acmeTransport{cmp.Or(config.Transport, http.DefaultTransport), m}
+	sender := &http.Client{Transport: transport, Timeout: acmeTimeout}
 	manager.Manager = autocert.Manager{
 		Prompt: func(terms string) bool {
 			log.Info("agreeing to the terms of service of the ACME CA", "terms", bounded(terms))
@@ -67,10 +69,7 @@ func newACME(config ACME, version string, log *slog.Logger, m *metrics) (*acmeMa
 		},
 		HostPolicy: autocert.HostWhitelist(config.Domains...),
 		Cache:      autocert.DirCache(config.CacheDir),
-		Client: &acme.Client{
-			DirectoryURL: config.Directory, UserAgent: "signpost/" + version,
-			HTTPClient: &http.Client{Transport: acmeTransport{cmp.Or(config.Transport, http.DefaultTransport), m}, Timeout: acmeTimeout},
-		},
+		Client:     &acme.Client{DirectoryURL: config.Directory, UserAgent: "signpost/" + version, HTTPClient: sender},
 	}
 	return manager, nil
 }

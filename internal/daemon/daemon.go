@@ -70,7 +70,9 @@ type Config struct {
 	AccessLog bool         // log every request; at debug level they are always logged
 	Version   string       // of the program, for logs, metrics and requests
 
-	NotifySocket string // of systemd, which learns of readiness and reloads: a path, or @ and an abstract name; empty for none
+	// NotifySocket is that of systemd, which learns of readiness and reloads: a path, or @ and an abstract name. It is empty
+	// for none.
+	NotifySocket string
 
 	timeouts timeouts // the constants in listen.go, except in tests
 }
@@ -88,8 +90,9 @@ type Daemon struct {
 	failures  map[string]bool           // failures that were already logged
 	uncached  map[*source.Remote]string // sources whose definitions are not in the cache, and why
 
-	unjudged chan []*workspace.File // what was published last, and what else is registered, if it was not judged together
-	warnings []signpost.Finding     // as last judged
+	// unjudged has what was published last, and what else is registered, if it was not judged together.
+	unjudged chan []*workspace.File
+	warnings []signpost.Finding // as last judged
 
 	first    Loaded
 	loaded   chan struct{} // closed when files have been read for the first time

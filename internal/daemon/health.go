@@ -23,6 +23,7 @@ func adminHandler(m *metrics, ready func() bool, rejected func() []string) http.
 			fmt.Fprintf(w, "rejected or unreadable: %q\n", name)
 		}
 	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, Timeout: 10 * time.Second}))
+	opts := promhttp.HandlerOpts{Registry: m.registry, Timeout: 10 * time.Second}
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, opts))
 	return mux
 }

@@ -27,7 +27,7 @@ func (d *Daemon) judge(ctx context.Context) {
 				}
 				d.Log.Info("finding is gone", "definition", f.File, "rule", f.Rule, "finding", f.Message)
 			}
-			debug.FreeOSMemory() // judging 2,000 services takes twice what serving them does, and the system has use for it
+			debug.FreeOSMemory() // judging 2,000 services takes twice the memory of serving them
 		}
 	}
 }
@@ -46,7 +46,8 @@ func identify(f signpost.Finding) identity {
 func (d *Daemon) judgeTogether(files []*workspace.File) (added, gone []signpost.Finding) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			d.Log.Error("definitions cannot be judged together: this is a bug in Signpost", "cause", cause, "stack", string(debug.Stack()))
+			d.Log.Error("definitions cannot be judged together: this is a bug in Signpost",
+				"cause", cause, "stack", string(debug.Stack()))
 		}
 	}()
 	var now []signpost.Finding

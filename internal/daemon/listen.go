@@ -91,7 +91,9 @@ func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
 		d.acme, err = newACME(d.ACME, d.Version, d.Log, d.metrics)
 		if err == nil {
 			protocols := d.acme.TLSConfig().NextProtos // with that of challenges
-			config = &tls.Config{GetCertificate: d.acme.GetCertificate, MinVersion: tls.VersionTLS12, NextProtos: protocols}
+			config = &tls.Config{
+				GetCertificate: d.acme.GetCertificate, MinVersion: tls.VersionTLS12, NextProtos: protocols,
+			}
 		}
 	}
 	return config, err
@@ -103,7 +105,9 @@ const firstRead = time.Second
 
 // serve opens a listener for at most max connections and serves on it. A nil config means plain http. Connections are
 // accepted at once if loaded is nil, and otherwise when it is closed, or after firstRead.
-func (d *Daemon) serve(address string, max int, handler http.Handler, config *tls.Config, loaded <-chan struct{}) (net.Addr, error) {
+func (d *Daemon) serve(
+	address string, max int, handler http.Handler, config *tls.Config, loaded <-chan struct{},
+) (net.Addr, error) {
 	listener, err := Listen(address, max)
 	if err != nil {
 		return nil, err
@@ -118,7 +122,8 @@ func (d *Daemon) serve(address string, max int, handler http.Handler, config *tl
 		IdleTimeout:       cmp.Or(d.IdleTimeout, -1), // zero would mean ReadTimeout
 		MaxHeaderBytes:    maxHeader,
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame, WriteByteTimeout: d.timeouts.writeByte,
+			MaxConcurrentStreams: maxRequestsPerConn, MaxReadFrameSize: maxFrame,
+			WriteByteTimeout: d.timeouts.writeByte,
 		},
 		ErrorLog: ErrorLog(d.Log),
 
@@ -127,7 +132,8 @@ func (d *Daemon) serve(address string, max int, handler http.Handler, config *tl
 	}
 	if config != nil {
 		fallback := config.Clone()
-		fallback.NextProtos = slices.DeleteFunc(slices.Clone(config.NextProtos), func(protocol string) bool { return protocol == "h2" })
+		isHTTP2 := func(protocol string) bool { return protocol == "h2" }
+		fallback.NextProtos = slices.DeleteFunc(slices.Clone(config.NextProtos), isHTTP2)
 		config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 			if listener.Open() > maxHTTP2 {
 				return fallback, nil
@@ -175,7 +181,8 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 		d.listeners[i].Drain()
 	}
 	d.notify("STOPPING=1")
-	d.Log.Info("shutting down", "delay_seconds", d.ShutdownDelay.Seconds(), "timeout_seconds", d.ShutdownTimeout.Seconds())
+	d.Log.Info("shutting down",
+		"delay_seconds", d.ShutdownDelay.Seconds(), "timeout_seconds", d.ShutdownTimeout.Seconds())
 	time.Sleep(d.ShutdownDelay)
 	ctx, cancel := context.WithTimeout(ctx, d.ShutdownTimeout)
 	defer cancel()

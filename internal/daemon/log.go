@@ -21,7 +21,8 @@ func FirstFindings(findings []signpost.Finding) (shown []signpost.Finding, more 
 	if len(findings) <= MaxFindings {
 		return findings, 0
 	}
-	bySeverity := func(a, b signpost.Finding) int { return cmp.Compare(a.Severity, b.Severity) } // "error" is less than "warning"
+	// "error" is less than "warning".
+	bySeverity := func(a, b signpost.Finding) int { return cmp.Compare(a.Severity, b.Severity) }
 	shown = slices.SortedStableFunc(slices.Values(findings), bySeverity)
 	return shown[:MaxFindings], len(findings) - MaxFindings
 }
@@ -91,7 +92,8 @@ func (d *Daemon) logResult(out Loaded) {
 			}
 		}
 		if len(gone) == 0 { // a file has another name now
-			d.Log.Info("definition removed: another one is served in its place", "definition", s.Name, "base_path", s.current.BasePath)
+			d.Log.Info("definition removed: another one is served in its place",
+				"definition", s.Name, "base_path", s.current.BasePath)
 			continue
 		}
 		d.Log.Warn("definition removed: its manifests are no longer served", "definition", s.Name,

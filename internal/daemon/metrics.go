@@ -50,7 +50,9 @@ type routeMetrics struct {
 // Statuses of responses that alerts and dashboards ask for, with and without a manifest. Counters of others are looked
 // up.
 var (
-	routeStatuses = []int{http.StatusOK, http.StatusNotModified, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	routeStatuses = []int{
+		http.StatusOK, http.StatusNotModified, http.StatusInternalServerError, http.StatusServiceUnavailable,
+	}
 	otherStatuses = []int{http.StatusNotFound, http.StatusServiceUnavailable}
 )
 
@@ -73,27 +75,40 @@ func newMetrics(version string) *metrics {
 	m := &metrics{
 		registry: registry,
 		requests: counters("signpost_requests_total",
-			"Requests answered, by base path, API version and status. Base path and version are empty if there is no such manifest.", "base_path", "version", "status"),
+			"Requests answered, by base path, API version and status. "+
+				"Base path and version are empty if there is no such manifest.",
+			"base_path", "version", "status"),
 		duration: auto.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "signpost_request_duration_seconds", Help: "Time from a request until its response was written to the connection.",
-			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10}, // a lookup takes microseconds; the rest is the network
+			Name: "signpost_request_duration_seconds",
+			Help: "Time from a request until its response was written to the connection.",
+			// A lookup takes microseconds; the rest is the network.
+			Buckets: []float64{.00001, .0001, .001, .01, .1, 1, 10},
 		}, []string{"base_path", "version"}),
 		bytes: counters("signpost_response_bytes_total", "Bytes of response bodies.", "base_path", "version"),
-		cache: byValue("signpost_cache_requests_total", "Lookups in the cache of rendered manifests, by result: hit or miss.", "result",
-			server.CacheHit, server.CacheMiss),
-		refused: byValue("signpost_refused_hosts_total", "Requests whose host was rejected, by reason: malformed, forwarded, not-allowed, does-not-fit or collision.", "reason",
-			server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed, server.RefusedDoesNotFit,
-			server.RefusedCollision),
-		reloads:  byValue("signpost_reloads_total", "Reloads of changed definitions, by result: success or failure.", "result", "success", "failure"),
-		loadedAt: gauges("signpost_last_reload_success_timestamp_seconds", "Time of the last successful reload of definitions.").WithLabelValues(),
-		loadedOK: gauges("signpost_last_reload_successful", "Whether all definitions could be read and had no errors at the last check.").WithLabelValues(),
-		findings: gauges("signpost_definition_findings", "Errors of rejected definitions and warnings about what is published, by severity.", "severity"),
-		revision: gauges("signpost_manifest_info", "1 for each published manifest, with its revision.", "base_path", "version", "revision"),
-		expiry:   gauges("signpost_certificate_expiry_timestamp_seconds", "Expiry time of the certificate in use, by its first name.", "name"),
+		cache: byValue("signpost_cache_requests_total",
+			"Lookups in the cache of rendered manifests, by result: hit or miss.",
+			"result", server.CacheHit, server.CacheMiss),
+		refused: byValue("signpost_refused_hosts_total",
+			"Requests whose host was rejected, by reason: malformed, forwarded, not-allowed, does-not-fit or collision.",
+			"reason", server.RefusedMalformed, server.RefusedForwarded, server.RefusedNotAllowed,
+			server.RefusedDoesNotFit, server.RefusedCollision),
+		reloads: byValue("signpost_reloads_total",
+			"Reloads of changed definitions, by result: success or failure.", "result", "success", "failure"),
+		loadedAt: gauges("signpost_last_reload_success_timestamp_seconds",
+			"Time of the last successful reload of definitions.").WithLabelValues(),
+		loadedOK: gauges("signpost_last_reload_successful",
+			"Whether all definitions could be read and had no errors at the last check.").WithLabelValues(),
+		findings: gauges("signpost_definition_findings",
+			"Errors of rejected definitions and warnings about what is published, by severity.", "severity"),
+		revision: gauges("signpost_manifest_info",
+			"1 for each published manifest, with its revision.", "base_path", "version", "revision"),
+		expiry: gauges("signpost_certificate_expiry_timestamp_seconds",
+			"Expiry time of the certificate in use, by its first name.", "name"),
 		failed: counters("signpost_certificate_failures_total",
 			"Certificates that could not be loaded from files, and failed requests to the ACME server.").WithLabelValues(),
 	}
-	gauges("signpost_build_info", "1, with the version of Signpost and of Go.", "version", "go_version").WithLabelValues(version, runtime.Version()).Set(1)
+	build := gauges("signpost_build_info", "1, with the version of Signpost and of Go.", "version", "go_version")
+	build.WithLabelValues(version, runtime.Version()).Set(1)
 	m.routes.Store(&map[route]*routeMetrics{{}: m.of(route{}, otherStatuses)})
 	m.count(signpost.SeverityError, 0)
 	m.count(signpost.SeverityWarning, 0)
@@ -104,15 +119,23 @@ func newMetrics(version string) *metrics {
 // watch adds metrics for a handler's cache, for manifests in flight, and for log lines that were dropped.
 func (m *metrics) watch(h *server.Handler, log *LogWriter) {
 	auto := promauto.With(m.registry)
-	gauge := func(name, help string, value func() float64) {
-		auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value)
+	gauge := func(name, help string, value func() int64) {
+		auto.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 { return float64(value()) })
 	}
-	gauge("signpost_cache_entries", "Rendered manifests in the cache.", func() float64 { n, _ := h.CacheSize(); return float64(n) })
-	gauge("signpost_cache_bytes", "Size of the rendered manifests in the cache.", func() float64 { _, n := h.CacheSize(); return float64(n) })
-	gauge("signpost_in_flight_bytes", "Bytes of manifests that are being rendered, or being sent and not in the cache.", func() float64 { return float64(h.InFlight()) })
+	gauge("signpost_cache_entries", "Rendered manifests in the cache.", func() int64 {
+		entries, _ := h.CacheSize()
+		return int64(entries)
+	})
+	gauge("signpost_cache_bytes", "Size of the rendered manifests in the cache.", func() int64 {
+		_, bytes := h.CacheSize()
+		return bytes
+	})
+	gauge("signpost_in_flight_bytes",
+		"Bytes of manifests that are being rendered, or being sent and not in the cache.", h.InFlight)
 	if log != nil {
 		auto.NewCounterFunc(prometheus.CounterOpts{
-			Name: "signpost_log_lines_dropped_total", Help: "Log lines that could not be written, for example because nothing reads the pipe.",
+			Name: "signpost_log_lines_dropped_total",
+			Help: "Log lines that could not be written, for example because nothing reads the pipe.",
 		}, func() float64 { return float64(log.Dropped()) })
 	}
 }

@@ -108,7 +108,8 @@ func (d *Daemon) publish(s *workspace.Snapshot) {
 			files = append(files, s.published)
 		}
 	}
-	if err := d.handler.Publish(services...); err != nil { // a bug, since each was published on trial: nothing changes for anybody
+	// An error would be a bug, since each was published on trial. Nothing changes then.
+	if err := d.handler.Publish(services...); err != nil {
 		d.Log.Error("publish", "error", err)
 	}
 	for _, f := range s.Files {
@@ -129,7 +130,8 @@ func (d *Daemon) publish(s *workspace.Snapshot) {
 func accept(all []*followed) {
 	var owners map[string]*followed
 	refused := make(map[*followed]bool)
-	for settled := false; !settled; { // all move at once, so that two can swap; one that is refused may be in the way of another
+	// All move at once, so that two can swap. One that is refused may be in the way of another.
+	for settled := false; !settled; {
 		settled = true
 		owners = make(map[string]*followed)
 		for _, s := range all {

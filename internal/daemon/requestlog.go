@@ -28,7 +28,8 @@ func newObserver(log *slog.Logger, access bool, m *metrics) func(*http.Request, 
 	return func(r *http.Request, e server.Event) {
 		m.observe(e)
 		if e.Status == http.StatusInternalServerError {
-			log.Error("request failed", "status", e.Status, "base_path", e.BasePath, "version", e.Version, "host", bounded(r.Host), "error", e.Err)
+			log.Error("request failed", "status", e.Status, "base_path", e.BasePath, "version", e.Version,
+				"host", bounded(r.Host), "error", e.Err)
 		}
 		logRequest(log, level, r, e)
 	}
@@ -39,8 +40,10 @@ func logRequest(log *slog.Logger, level slog.Level, r *http.Request, e server.Ev
 	if !log.Enabled(r.Context(), level) {
 		return
 	}
-	args := []any{"method", bounded(r.Method), "path", bounded(r.URL.Path), "host", bounded(r.Host), "manifest_host", e.Host,
-		"peer", r.RemoteAddr, "status", e.Status, "bytes", e.Bytes, "duration_seconds", e.Duration.Seconds()}
+	args := []any{
+		"method", bounded(r.Method), "path", bounded(r.URL.Path), "host", bounded(r.Host), "manifest_host", e.Host,
+		"peer", r.RemoteAddr, "status", e.Status, "bytes", e.Bytes, "duration_seconds", e.Duration.Seconds(),
+	}
 	if e.Err != nil {
 		args = append(args, "error", bounded(e.Err.Error()))
 	}

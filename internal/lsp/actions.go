@@ -51,5 +51,6 @@ func (d *document) edits(fix *signpost.Fix) []textEdit {
 // wants reports whether a client that asks for certain kinds of code action accepts this kind. Kinds are hierarchical:
 // source includes source.fixAll.
 func wants(only []string, kind string) bool {
-	return len(only) == 0 || slices.ContainsFunc(only, func(o string) bool { return kind == o || strings.HasPrefix(kind, o+".") })
+	includes := func(o string) bool { return kind == o || strings.HasPrefix(kind, o+".") }
+	return len(only) == 0 || slices.ContainsFunc(only, includes)
 }

@@ -38,7 +38,8 @@ func (c cursor) items(known names) []completionItem {
 	var items []completionItem
 	add := func(kind int, n name, text string) {
 		exists, _ := c.owner.Field(n.name)
-		if c.isKey && exists != nil || slices.ContainsFunc(items, func(i completionItem) bool { return i.Label == n.name }) {
+		isThis := func(i completionItem) bool { return i.Label == n.name }
+		if c.isKey && exists != nil || slices.ContainsFunc(items, isThis) {
 			return
 		}
 		item := completionItem{Label: n.name, Kind: kind, Detail: n.detail, TextEdit: textEdit{NewText: text}}

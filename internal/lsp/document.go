@@ -94,7 +94,8 @@ func (d *document) fields() *fields.Value {
 
 // isDefinition reports whether a file is a definition. One that is empty is just begun.
 func isDefinition(name string, text []byte) bool {
-	return filepath.Base(name) != definition.ProjectName && len(bytes.TrimSpace(text)) > 0 && definition.IsDefinition(name, text)
+	isBegun := len(bytes.TrimSpace(text)) > 0
+	return filepath.Base(name) != definition.ProjectName && isBegun && definition.IsDefinition(name, text)
 }
 
 // offset returns the byte offset of a position. Positions outside the text are clamped.

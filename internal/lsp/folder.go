@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -116,13 +115,14 @@ func (s *server) followed(doc *document) *folder {
 		project := workspace.ParseProject(path, text)
 		if findings := project.Findings(); len(findings) > 0 {
 			first := findings[0]
-			s.logMessage(fmt.Sprintf("Signpost judges documents without %s: line %d: %s", path, first.Line, first.Message))
+			s.logMessage("Signpost judges documents without %s: line %d: %s", path, first.Line, first.Message)
 			project = workspace.Project{Path: path}
 		}
 		f.project = project
 		local, left := cutAddresses(project.Registered)
 		if len(left) > 0 {
-			s.logMessage(fmt.Sprintf("Signpost does not fetch what %s registers at other places; signpost lint does: %s", path, strings.Join(left, ", ")))
+			s.logMessage("Signpost does not fetch what %s registers at other places; signpost lint does: %s",
+				path, strings.Join(left, ", "))
 		}
 		project.Registered = local
 		args = workspace.Arguments{Project: project}
@@ -147,7 +147,7 @@ func (s *server) reportFailures(f *folder) {
 		}
 	}
 	if failures != f.failures && failures != "" {
-		s.logMessage("Signpost judges documents without what it cannot read:" + failures)
+		s.logMessage("Signpost judges documents without what it cannot read:%s", failures)
 	}
 	f.failures = failures
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -65,10 +66,11 @@ func explainFinding(f signpost.Finding) string {
 	return text
 }
 
+// markdown matches the characters that Markdown may interpret.
+var markdown = regexp.MustCompile("[\\\\`*_\\[\\]<>#]")
+
 // escapeMarkdown keeps text from a file from being interpreted as Markdown.
-func escapeMarkdown(text string) string {
-	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`).Replace(text)
-}
+func escapeMarkdown(text string) string { return markdown.ReplaceAllString(text, `\$0`) }
 
 // describeEndpoint shows an endpoint as it appears in the manifest, with the context keys that its feeds get.
 func describeEndpoint(doc *document, version, url string) string {
@@ -82,7 +84,8 @@ func describeEndpoint(doc *document, version, url string) string {
 			continue
 		}
 		var indented bytes.Buffer
-		if body, err := v.Manifest.Endpoints[i].MarshalJSON(); err == nil && json.Indent(&indented, body, "", "  ") == nil {
+		body, err := v.Manifest.Endpoints[i].MarshalJSON()
+		if err == nil && json.Indent(&indented, body, "", "  ") == nil {
 			return fmt.Sprintf("In the manifest:\n\n```json\n%s\n```", indented.String())
 		}
 	}

@@ -135,7 +135,8 @@ func renameable(doc *document, in position) (*symbol, *tree.Node, error) {
 }
 
 func isBuiltIn(s *symbol) bool {
-	return s.kind == fields.Features && slices.ContainsFunc(signpost.BuiltIn(), func(f signpost.Feature) bool { return f.Name == s.name })
+	isThis := func(f signpost.Feature) bool { return f.Name == s.name }
+	return s.kind == fields.Features && slices.ContainsFunc(signpost.BuiltIn(), isThis)
 }
 
 func (s *server) prepareRename(doc *document, in placeParams) (any, error) {
@@ -167,7 +168,8 @@ func (s *server) rename(doc *document, in placeParams) (any, error) {
 
 func checkNewName(root *tree.Node, renamed *symbol, name string) error {
 	if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, isControl) {
-		return fmt.Errorf("%q is not a valid name: use text without control characters or surrounding white space", name)
+		return fmt.Errorf("%q is not a valid name: use text without control characters or surrounding white space",
+			name)
 	}
 	for _, other := range symbols(root) {
 		if other.kind == renamed.kind && other.name == name && name != renamed.name && other.decl != nil {

@@ -21,7 +21,8 @@ func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 		}
 		if f.Key.Text == "versions" {
 			for _, v := range f.Value.Fields {
-				out = append(out, doc.symbol(v, symbolNamespace, doc.symbols(v.Value.Get("endpoints"), symbolInterface)))
+				endpoints := doc.symbols(v.Value.Get("endpoints"), symbolInterface)
+				out = append(out, doc.symbol(v, symbolNamespace, endpoints))
 			}
 		}
 	}
@@ -40,7 +41,8 @@ func (d *document) symbols(n *tree.Node, kind int) []documentSymbol {
 // symbol returns the symbol of a field. Its name is never empty, because editors reject that.
 func (d *document) symbol(f tree.Field, kind int, children []documentSymbol) documentSymbol {
 	out := documentSymbol{
-		Name: cmp.Or(f.Key.Text, `""`), Detail: f.Value.Get("name").Text, Kind: kind, SelectionRange: d.nodeSpan(f.Key), Children: children,
+		Name: cmp.Or(f.Key.Text, `""`), Detail: f.Value.Get("name").Text, Kind: kind,
+		SelectionRange: d.nodeSpan(f.Key), Children: children,
 		Range: d.span(min(f.Key.Start(), f.Value.Start()), max(f.Key.End(), f.Value.End())),
 	}
 	if _, deprecated := f.Value.Field("deprecated"); deprecated != nil {

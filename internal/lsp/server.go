@@ -66,8 +66,11 @@ func newServer(out io.Writer, opts Options) *server {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
-	return &server{opts: opts, out: bufio.NewWriter(out), documents: make(map[string]*document), folders: make(map[string]*folder),
-		judged: make(map[string][]signpost.Finding)}
+	return &server{
+		opts: opts, out: bufio.NewWriter(out),
+		documents: make(map[string]*document), folders: make(map[string]*folder),
+		judged: make(map[string][]signpost.Finding),
+	}
 }
 
 // Serve speaks the protocol on in and out until the editor sends exit or in ends. It writes only protocol messages to
@@ -176,7 +179,8 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	}
 	answer := handlers[method]
 	if answer == nil {
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: fmt.Sprintf("method %q is not supported", method)}
+		message := fmt.Sprintf("method %q is not supported", method)
+		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: message}
 	}
 	var in placeParams
 	if err := json.Unmarshal(params, &in); err != nil {
@@ -189,13 +193,16 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	return answer(s, doc, in)
 }
 
+// incremental is the kind of synchronization in which changes are edits of a range.
+const incremental = 2
+
 // capabilities returns what the server tells the editor about itself.
 func (s *server) capabilities() any {
 	return map[string]any{
 		"serverInfo": map[string]any{"name": "signpost", "version": s.opts.Version},
 		"capabilities": map[string]any{
 			"positionEncoding":       "utf-16",
-			"textDocumentSync":       map[string]any{"openClose": true, "change": 2, "save": map[string]any{}}, // 2: incremental
+			"textDocumentSync":       map[string]any{"openClose": true, "change": incremental, "save": map[string]any{}},
 			"completionProvider":     map[string]any{"triggerCharacters": []string{":", " ", "-", "\"", "/"}},
 			"hoverProvider":          true,
 			"definitionProvider":     true,
@@ -277,17 +284,27 @@ func (s *server) watchFiles() {
 	if !s.watches {
 		return
 	}
-	watchers := []map[string]string{{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/" + definition.ProjectName}}
-	s.send(map[string]any{"jsonrpc": "2.0", "id": watchID, "method": "client/registerCapability", "params": map[string]any{
-		"registrations": []map[string]any{{
-			"id": watchID, "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
-		}},
-	}})
+	watchers := []map[string]string{
+		{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/" + definition.ProjectName},
+	}
+	registration := map[string]any{
+		"id": watchID, "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
+	}
+	s.send(map[string]any{
+		"jsonrpc": "2.0", "id": watchID, "method": "client/registerCapability",
+		"params": map[string]any{"registrations": []any{registration}},
+	})
+}
+
+// notify sends a message that expects no response.
+func (s *server) notify(method string, params any) {
+	s.send(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
 }
 
 // logMessage tells the user something that is no finding.
-func (s *server) logMessage(text string) {
-	s.send(map[string]any{"jsonrpc": "2.0", "method": "window/logMessage", "params": map[string]any{"type": 3, "message": text}})
+func (s *server) logMessage(format string, args ...any) {
+	const info = 3
+	s.notify("window/logMessage", map[string]any{"type": info, "message": fmt.Sprintf(format, args...)})
 }
 
 // maxMessage limits a message: a document of the largest size, with escapes.
@@ -309,7 +326,7 @@ func readBody(in *bufio.Reader) ([]byte, error) {
 }
 
 func (s *server) sendDiagnostics(found publishDiagnostics) {
-	s.send(map[string]any{"jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": found})
+	s.notify("textDocument/publishDiagnostics", found)
 }
 
 // safely turns a panic into an error: a bug in one response must not end the session.

@@ -53,7 +53,8 @@ func candidate(below string) bool {
 	if slices.ContainsFunc(strings.Split(below, "/"), skipped) {
 		return false
 	}
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below)) && !strings.HasSuffix(below, ".schema.json")
+	isKnown := slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below))
+	return isKnown && !strings.HasSuffix(below, ".schema.json")
 }
 
 // skipped reports whether to skip a file or directory of this name, with everything in it.

@@ -18,8 +18,8 @@ type Source interface {
 }
 
 // Follow returns the sources that the arguments name: files, directories, URLs of definitions, artifacts in OCI
-// registries, and what never changes, standard input and git revisions. It reads nothing. Later changes to the reader do
-// not change how they are read.
+// registries, and what never changes, standard input and git revisions. It reads nothing. Later changes to the reader
+// do not change how they are read.
 func (r *Reader) Follow(args ...string) ([]Source, error) {
 	options := *r
 	r = &options
@@ -30,7 +30,8 @@ func (r *Reader) Follow(args ...string) ([]Source, error) {
 		case IsAddress(arg):
 			u, err := url.Parse(arg)
 			if err != nil || u.Host == "" {
-				return nil, argumentErrorf("%q is not the address of a definition, such as https://config.example.com/feeds.yaml", Shown(arg))
+				return nil, argumentErrorf("%q is not the address of a definition, such as "+
+					"https://config.example.com/feeds.yaml", Shown(arg))
 			}
 			all = append(all, newRemote(arg, r.CacheDir, r.fetchAddress(arg)))
 		case IsRegistry(arg):

@@ -62,7 +62,8 @@ func parseRevision(ctx context.Context, name string) (gitPath, error) {
 	revision, below := cutRevision(name)
 	switch {
 	case strings.HasPrefix(revision, "-"):
-		return gitPath{}, argumentErrorf(`%q is not a file, and not REV:path either: a git revision does not begin with "-"`, name)
+		return gitPath{}, argumentErrorf(
+			`%q is not a file, and not REV:path either: a git revision does not begin with "-"`, name)
 	case below == "":
 		return gitPath{}, argumentErrorf("%q is not a file, and not REV:path either: it has no path", name)
 	}
@@ -103,7 +104,8 @@ func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
 	args := []string{"ls-tree", "-r", "-z", "--full-tree", g.revision, "--"} // MODE TYPE OBJECT, a tab, PATH
 	if g.inIndex() {
-		args = []string{"ls-files", "-s", "-z", "--full-name", "--", ":(top,literal)" + g.path} // MODE OBJECT STAGE, a tab, PATH
+		// MODE OBJECT STAGE, a tab, PATH
+		args = []string{"ls-files", "-s", "-z", "--full-name", "--", ":(top,literal)" + g.path}
 	} else if g.path != "" {
 		args = append(args, g.path)
 	}
@@ -123,8 +125,8 @@ func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
 		if g.inIndex() {
 			object = fields[1]
 			if stage := ":" + fields[2]; g.revision == ":0" && stage != ":0" {
-				return nil, fmt.Errorf("read definition %q: %s has a merge conflict: resolve it, or name :2:%[2]s (ours) or :3:%[2]s (theirs)",
-					g.name, file)
+				return nil, fmt.Errorf("read definition %q: %s has a merge conflict: resolve it, "+
+					"or name :2:%[2]s (ours) or :3:%[2]s (theirs)", g.name, file)
 			} else if stage != g.revision {
 				continue
 			}
@@ -153,7 +155,8 @@ func (g gitPath) missing(ctx context.Context) error {
 	message := g.failed(fmt.Sprintf("path '%s' does not exist in %s", g.path, in)).Error()
 	_, below := cutRevision(g.name)
 	if here, ok := g.spelling(ctx, "./"+below); ok {
-		message += fmt.Sprintf("; did you mean %s? A path is relative to the root of the repository unless it begins with ./", here)
+		message += fmt.Sprintf(
+			"; did you mean %s? A path is relative to the root of the repository unless it begins with ./", here)
 	}
 	return &missingError{message}
 }
@@ -173,7 +176,8 @@ func (g gitPath) spelling(ctx context.Context, path string) (string, bool) {
 func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
 	ctx, cancel := limitGit(ctx)
 	defer cancel()
-	noPath := fmt.Errorf("read definition %q: it does not exist there, and %s has no path in the repository that could be new", old, Shown(new))
+	noPath := fmt.Errorf("read definition %q: it does not exist there, and %s has no path in the repository "+
+		"that could be new", old, Shown(new))
 	g, err := parseRevision(ctx, old)
 	if err != nil {
 		return err
@@ -240,8 +244,8 @@ func (g gitPath) read(ctx context.Context, entries []gitEntry) ([]Document, erro
 			return nil, g.failed(context.Cause(ctx).Error())
 		case err != nil: // git has just listed it
 			full := g.revision + ":" + path.Join(g.path, e.path)
-			return nil, fmt.Errorf("read definition %q: the repository lacks the contents of %s: it may be a partial clone, for which "+
-				"Signpost fetches nothing; git show %[2]s does", g.name, strings.TrimPrefix(full, ":0"))
+			return nil, fmt.Errorf("read definition %q: the repository lacks the contents of %s: it may be a partial "+
+				"clone, for which Signpost fetches nothing; git show %[2]s does", g.name, strings.TrimPrefix(full, ":0"))
 		}
 		d := Document{Name: g.name, Path: path.Base(g.path), Text: text}
 		if e.path != "" {
@@ -260,7 +264,8 @@ func (g gitPath) git(ctx context.Context, args ...string) ([]byte, error) {
 	}
 	why := err.Error()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
-		why, _, _ = strings.Cut(strings.TrimPrefix(string(exit.Stderr), "fatal: "), "\n") // further lines are git's own hints
+		// Further lines are git's own hints.
+		why, _, _ = strings.Cut(strings.TrimPrefix(string(exit.Stderr), "fatal: "), "\n")
 		why = strings.TrimSuffix(why, ".")
 	}
 	switch {

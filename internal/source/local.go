@@ -44,7 +44,8 @@ type local struct {
 // local returns the source for a path.
 func (r *Reader) local(path string) *local {
 	l := &local{
-		path: path, match: list, rest: restTime, note: r.Note, manifests: r.Manifests, files: make(map[string]localFile),
+		path: path, match: list, rest: restTime, note: r.Note, manifests: r.Manifests,
+		files: make(map[string]localFile),
 	}
 	if r.Patterns {
 		l.match = listPattern

@@ -59,7 +59,8 @@ func (r *Reader) Push(ctx context.Context, documents []Document, target string) 
 		if exists {
 			continue
 		}
-		if err := a.repo.Blobs().Push(ctx, desc, bytes.NewReader(blobs[i])); err != nil && !errors.Is(err, errdef.ErrAlreadyExists) {
+		err = a.repo.Blobs().Push(ctx, desc, bytes.NewReader(blobs[i]))
+		if err != nil && !errors.Is(err, errdef.ErrAlreadyExists) {
 			return failed(err)
 		}
 		if i > 0 {
@@ -71,8 +72,8 @@ func (r *Reader) Push(ctx context.Context, documents []Document, target string) 
 		return Pushed{}, err
 	}
 	if len(body) > maxManifest {
-		return Pushed{}, fmt.Errorf("push to %q: %d files need a manifest of %d bytes, more than %d MiB: push them as several artifacts",
-			target, len(documents), len(body), maxManifest>>20)
+		return Pushed{}, fmt.Errorf("push to %q: %d files need a manifest of %d bytes, more than %d MiB: "+
+			"push them as several artifacts", target, len(documents), len(body), maxManifest>>20)
 	}
 	desc := ocispec.Descriptor{MediaType: manifest.MediaType, Digest: digest.FromBytes(body), Size: int64(len(body))}
 	if err := a.repo.Manifests().PushReference(ctx, desc, bytes.NewReader(body), a.ref.Reference); err != nil {
@@ -85,7 +86,8 @@ func (r *Reader) Push(ctx context.Context, documents []Document, target string) 
 // pack returns the manifest of an artifact and its blobs, the config first. It contains no timestamps, and the files
 // are sorted by path, so that the same files always give the same manifest.
 func pack(documents []Document) (manifest ocispec.Manifest, blobs [][]byte, err error) {
-	documents = slices.SortedFunc(slices.Values(documents), func(a, b Document) int { return cmp.Compare(a.Path, b.Path) })
+	byPath := func(a, b Document) int { return cmp.Compare(a.Path, b.Path) }
+	documents = slices.SortedFunc(slices.Values(documents), byPath)
 	manifest = ocispec.Manifest{
 		Versioned:    specs.Versioned{SchemaVersion: 2},
 		MediaType:    ocispec.MediaTypeImageManifest,
@@ -96,8 +98,8 @@ func pack(documents []Document) (manifest ocispec.Manifest, blobs [][]byte, err 
 	manifest.Config.Data = nil // registries need it as a blob anyway
 	for i, d := range documents {
 		if i > 0 && documents[i-1].Path == d.Path {
-			return manifest, nil, argumentErrorf("%s and %s would both be %s in the artifact: push a directory that holds both",
-				documents[i-1].Name, d.Name, d.Path)
+			return manifest, nil, argumentErrorf(
+				"%s and %s would both be %s in the artifact: push a directory that holds both", documents[i-1].Name, d.Name, d.Path)
 		}
 		mediaType := "application/yaml"
 		if path.Ext(d.Path) == ".json" {

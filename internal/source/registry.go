@@ -80,7 +80,8 @@ func (r *Reader) artifact(arg string, retries bool) (*artifact, error) {
 	case strings.Contains(strings.SplitN(name, "/", 2)[0], "@"):
 		return nil, argumentErrorf("%q has user info before its host: docker login stores credentials", Shown(arg))
 	case err != nil:
-		return nil, argumentErrorf("%q is not an artifact in a registry, such as oci://oci.example.com/feeds:prod", Shown(arg))
+		return nil, argumentErrorf(
+			"%q is not an artifact in a registry, such as oci://oci.example.com/feeds:prod", Shown(arg))
 	case ref.Reference == "":
 		return nil, argumentErrorf("%q has no tag: add one, such as %[1]s:prod", arg)
 	}
@@ -110,9 +111,11 @@ type secretly struct {
 }
 
 func (s secretly) RoundTrip(req *http.Request) (*http.Response, error) {
-	secret := req.Header.Get("Authorization") != "" || req.Method == http.MethodPost // which may have a password in its body
+	// The body of a POST may have a password.
+	secret := req.Header.Get("Authorization") != "" || req.Method == http.MethodPost
 	if secret && req.URL.Scheme != "https" && req.URL.Host != s.registry {
-		return nil, fmt.Errorf("the registry names %s for tokens, which speaks plain http: no password is sent there", req.URL.Host)
+		return nil, fmt.Errorf("the registry names %s for tokens, which speaks plain http: no password is sent there",
+			req.URL.Host)
 	}
 	return s.RoundTripper.RoundTrip(req)
 }
@@ -161,7 +164,8 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]ocispec
 	if err != nil {
 		return nil, a.explain(ctx, err)
 	}
-	if bytes.Count(body, []byte("{")) > 3*maxFiles { // each file has two; a manifest of 4 MiB has room for a million empty layers
+	// Each file has two. A manifest of 4 MiB has room for a million empty layers.
+	if bytes.Count(body, []byte("{")) > 3*maxFiles {
 		return nil, fmt.Errorf("the artifact has more than %d layers", maxFiles)
 	}
 	var manifest ocispec.Manifest
@@ -186,7 +190,8 @@ func (a *artifact) list(ctx context.Context, desc ocispec.Descriptor) ([]ocispec
 		case desc.Digest.Validate() != nil || desc.Size < 0:
 			return nil, fmt.Errorf("layer %q has no valid digest and size", title)
 		case desc.Size > definition.MaxSize:
-			return nil, fmt.Errorf("layer %q has %d bytes, more than the %d MiB of a definition", title, desc.Size, definition.MaxSize>>20)
+			return nil, fmt.Errorf("layer %q has %d bytes, more than the %d MiB of a definition",
+				title, desc.Size, definition.MaxSize>>20)
 		}
 		titles[title] = true
 		if !candidate(title) || a.within != "" && title != a.within && !strings.HasPrefix(title, a.within+"/") {
@@ -267,10 +272,11 @@ func (a *artifact) explain(ctx context.Context, err error) error {
 	case errors.Is(err, errdef.ErrNotFound):
 		return errNoArtifact
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
-		return fmt.Errorf("the registry wants credentials, and the Docker configuration has none for it: docker login %s stores them",
-			a.ref.Registry)
+		return fmt.Errorf("the registry wants credentials, and the Docker configuration has none for it: "+
+			"docker login %s stores them", a.ref.Registry)
 	case errors.Is(err, content.ErrMismatchedDigest), errors.Is(err, content.ErrTrailingData),
-		errors.Is(err, content.ErrInvalidDescriptorSize), strings.Contains(err.Error(), "mismatch Content-Length"): // there is no error type for this
+		errors.Is(err, content.ErrInvalidDescriptorSize),
+		strings.Contains(err.Error(), "mismatch Content-Length"): // there is no error type for this
 		return fmt.Errorf("the registry sent content that does not match its digest: %w", err)
 	case strings.Contains(err.Error(), "missing required header"): // nor for this
 		return fmt.Errorf("the server is not an OCI registry: %w", httpurl.WithoutURL(err))

@@ -115,7 +115,8 @@ func (r *Remote) Fetch(ctx context.Context) bool {
 	before := r.latest
 	r.mu.Unlock()
 	if !r.once { // the reader has a limit of its own
-		limited, cancel := context.WithTimeoutCause(ctx, fetchTimeout, fmt.Errorf("no response within %v", fetchTimeout))
+		late := fmt.Errorf("no response within %v", fetchTimeout)
+		limited, cancel := context.WithTimeoutCause(ctx, fetchTimeout, late)
 		defer cancel()
 		ctx = limited
 	}
@@ -220,7 +221,8 @@ func (r *Remote) Restore() (bool, error) {
 	}
 	documents := make([]Document, len(cached))
 	for i, d := range cached {
-		documents[i] = Document{Name: strings.TrimSuffix(r.name+"/"+d.Path, "/"), Path: d.Path, Sum: d.Sum, Text: []byte(d.Text)}
+		name := strings.TrimSuffix(r.name+"/"+d.Path, "/")
+		documents[i] = Document{Name: name, Path: d.Path, Sum: d.Sum, Text: []byte(d.Text)}
 		if digest.FromBytes(documents[i].Text) != d.Sum {
 			err = fmt.Errorf("%s is damaged", documents[i].Name)
 		}

@@ -1,8 +1,8 @@
 // Package source finds and reads definitions and manifests: in files, directories, standard input, git revisions, OCI
 // registries and at URLs.
 //
-// A [Reader] reads what the arguments of a command name, once. [Reader.Follow] returns sources that a server reads again
-// whenever a [Watcher] reports that they may have changed.
+// A [Reader] reads what the arguments of a command name, once. [Reader.Follow] returns sources that a server reads
+// again whenever a [Watcher] reports that they may have changed.
 package source
 
 import (
@@ -98,12 +98,14 @@ type Reader struct {
 	Stdin     io.Reader         // contents of "-", which can be named once; nil means empty
 	Transport http.RoundTripper // for requests; nil means http.DefaultTransport
 	UserAgent string            // for requests about definitions; empty means "signpost"
-	CacheDir  string            // caches the last good state of followed remote sources for the next start; empty disables that
+
+	// CacheDir caches the last good state of followed remote sources for the next start. Empty disables that.
+	CacheDir string
 
 	// Manifests makes a directory include the manifests in it, not only the definitions.
 	Manifests bool
 
-	// Patterns makes a path stand for everything that matches it, as [filepath.Glob] has it: for those of a project file.
+	// Patterns makes a path stand for everything that matches it, as [filepath.Glob] has it: those of a project file do.
 	Patterns bool
 
 	// Hasty makes followed files be read as soon as they change, and read again if they were incomplete: in an editor.
@@ -145,7 +147,8 @@ func (r *Reader) ReadOne(ctx context.Context, arg string) (Document, error) {
 		return Document{}, err
 	}
 	if n := len(documents); n > 1 {
-		return Document{}, argumentErrorf("%q holds %d definitions: name one of them, such as %s", arg, n, documents[0].Name)
+		return Document{}, argumentErrorf("%q holds %d definitions: name one of them, such as %s",
+			arg, n, documents[0].Name)
 	}
 	return documents[0], nil
 }
@@ -165,7 +168,8 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []Document{{Name: httpurl.Redacted(arg), Path: path.Base(address.Path), Text: answer.Body, Address: address}}, nil
+		name := httpurl.Redacted(arg)
+		return []Document{{Name: name, Path: path.Base(address.Path), Text: answer.Body, Address: address}}, nil
 	}
 	if IsRegistry(arg) {
 		return r.readRegistry(ctx, arg)

@@ -28,7 +28,8 @@ func (c *Conn) answer(srv *http.Server) (closed bool) {
 	defer func() {
 		failure := recover()
 		if failure != nil && failure != http.ErrAbortHandler {
-			cmp.Or(srv.ErrorLog, log.Default()).Printf("http: panic serving %v: %v\n%s", c.RemoteAddr(), failure, debug.Stack())
+			errorLog := cmp.Or(srv.ErrorLog, log.Default())
+			errorLog.Printf("http: panic serving %v: %v\n%s", c.RemoteAddr(), failure, debug.Stack())
 		}
 		if closed || failure != nil {
 			c.Close()

@@ -296,7 +296,8 @@ func (w *Workspace) parse() {
 		}
 		old := w.known[id]
 		isKnown := old != nil && old.Sum == f.Sum
-		if isKnown && (f.Text == nil || old.Role == f.Role && old.Name == f.Name) { // a text that is not new may be left out
+		isSame := isKnown && old.Role == f.Role && old.Name == f.Name
+		if isSame || isKnown && f.Text == nil { // a text that is not new may be left out
 			f = old
 		} else {
 			fresh := *f // an earlier snapshot may have the other one
@@ -337,7 +338,8 @@ func (w *Workspace) parseFile(f *File) {
 	f.findings = sync.OnceValue(func() (found []signpost.Finding) {
 		defer func() {
 			if cause := recover(); cause != nil {
-				found = []signpost.Finding{Defect(f.Name, "the definition cannot be judged: %v\n%s", cause, debug.Stack())}
+				defect := Defect(f.Name, "the definition cannot be judged: %v\n%s", cause, debug.Stack())
+				found = []signpost.Finding{defect}
 			}
 		}()
 		return definition.Lint(f.Definition)
@@ -358,7 +360,7 @@ func (w *Workspace) parseFile(f *File) {
 // Defect returns a finding about a bug in Signpost that a definition brought to light.
 func Defect(name, format string, args ...any) signpost.Finding {
 	return signpost.Finding{
-		Rule: "defect", Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...), File: name, Line: 1, Column: 1,
-		Hint: "this is a bug in Signpost: please report it with the definition",
+		Rule: "defect", Severity: signpost.SeverityError, Message: fmt.Sprintf(format, args...),
+		File: name, Line: 1, Column: 1, Hint: "this is a bug in Signpost: please report it with the definition",
 	}
 }
