@@ -1,6 +1,6 @@
 // Signpost studio: the one place that renders the state.
 
-import { choose, currentDraft, send } from "./actions.js";
+import { choose, currentDraft, send, sendFirst } from "./actions.js";
 import { button, byId, choice, h, mount, plain, whenFailed } from "./dom.js";
 import { lacksKey } from "./endpoint.js";
 import { paletteDialog } from "./palette.js";
@@ -117,3 +117,4 @@ if (last && reloaded) change((state) => Object.assign(state.route, last));
 else arrive(true);
 onChange(render, tidy);
 connect();
+sendFirst();
