@@ -269,8 +269,16 @@ func printUsage(w io.Writer, u *usage.Usage) {
 // usageRows returns the rows of the table, in their order.
 func usageRows(u *usage.Usage) []usageRow {
 	var rows []usageRow
+	paths := make(map[string]bool) // as unmatched feeds are shown
+	for _, e := range u.Endpoints {
+		paths[signpost.ReplacePlaceholders(signpost.CutURL(e.URL).Path(), func(string) string { return "…" })] = true
+	}
 	for path, n := range u.Unmatched {
-		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, "no endpoint answers"})
+		what := "no endpoint answers"
+		if paths[path] {
+			what += " on that host"
+		}
+		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, what})
 	}
 	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
 	services := slices.ContainsFunc(u.Endpoints, isOther)
