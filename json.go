@@ -226,7 +226,8 @@ func (r reader) list(v reflect.Value) error {
 	}
 	for i := 0; ok && err == nil && r.dec.More(); i++ {
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
-		if err = r.value(v.Index(i)); err != nil {
+		err = r.value(v.Index(i))
+		if err != nil {
 			err = fmt.Errorf("[%d]: %w", i, err)
 		}
 	}

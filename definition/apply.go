@@ -25,11 +25,11 @@ func (o Options) Fix(name string, text []byte) Fixed {
 	seen := map[string]bool{string(text): true}
 	for range maxRounds {
 		fixable := apart(f.File.only(hasFix))
-		if len(fixable) > 0 && o.try(&f, fixable, seen) {
-			continue
+		applied := len(fixable) > 0 && o.try(&f, fixable, seen)
+		for i := 0; i < len(fixable) && !applied; i++ { // one of them does harm: apply the first that does not
+			applied = o.try(&f, fixable[i:i+1], seen)
 		}
-		// One of them does harm: apply the first that does not.
-		if !slices.ContainsFunc(fixable, func(one signpost.Finding) bool { return o.try(&f, []signpost.Finding{one}, seen) }) {
+		if !applied {
 			break
 		}
 	}

@@ -35,7 +35,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 		d.quoted = append(d.quoted, quotedText{what, n, d.within.Key})
 	}
 	if v.Short != nil {
-		if key, _ := n.Field(v.Fields[len(v.Fields)-1].Name); key == nil {
+		if last := v.Fields[len(v.Fields)-1]; !n.Has(last.Name) {
 			v = v.Short
 		}
 	}
@@ -121,8 +121,8 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	switch isText := v.Type == fields.Text || v.Type == fields.Date; {
 	case !d.served && what == "option" && isScalar:
 		f.Message = fmt.Sprintf("option must be an object with value and label, not %s", n.Kind)
-		if f.Fix = d.optionFix(n); f.Fix != nil {
-			f.Hint = f.Fix.Message
+		if fix := d.optionFix(n); fix != nil {
+			f.Hint, f.Fix = fix.Message, fix
 		}
 	case n.Date && v.Type != fields.Date:
 		f.Message, f.Hint = fmt.Sprintf("YAML reads %s as a date, not %s", n.Text, want), "put it in quotes"

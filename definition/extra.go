@@ -31,7 +31,7 @@ func (d *decoder) beyond(n *tree.Node, f tree.Field, v *fields.Value, what strin
 	case known != nil && !known.Local:
 		found := d.add(RuleUnknownField, "write "+name, f.Key,
 			"field %q needs no plus: the specification knows it", f.Key.Text)
-		if other, _ := n.Field(name); other == nil {
+		if !n.Has(name) {
 			found.Fix = d.replacement(f.Key, name)
 			n.Rename(f.Key, name)
 		}

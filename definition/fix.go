@@ -35,7 +35,8 @@ func (f *File) listOf(at *tree.Node) (hint string, fix *signpost.Fix) {
 	var names, texts []string
 	certain := true
 	for name := range strings.SplitSeq(at.Text, ",") {
-		if name = strings.TrimSpace(name); name == "" {
+		name = strings.TrimSpace(name)
+		if name == "" {
 			continue
 		}
 		text, ok := at.Write(name)

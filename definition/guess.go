@@ -42,9 +42,9 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, v *fields.Value, what
 		return
 	}
 	meant := d.unknown(RuleUnknownField, f.Key, names, message)
-	if key, _ := n.Field(meant); meant == "" {
+	if meant == "" {
 		d.unread = true
-	} else if key != nil { // both are present, so renaming one is not the solution
+	} else if n.Has(meant) { // both are present, so renaming one is not the solution
 		d.findings[len(d.findings)-1].Fix = nil
 	} else {
 		n.Rename(f.Key, meant)
@@ -188,7 +188,7 @@ func (d *decoder) listOfTexts(n *tree.Node) {
 // bareURLs moves the URLs of a version that has no endpoints into that field.
 func (d *decoder) bareURLs(n *tree.Node, v *fields.Value, what string) {
 	endpoints := v.Field("endpoints")
-	if key, _ := n.Field("endpoints"); endpoints == nil || key != nil {
+	if endpoints == nil || n.Has("endpoints") {
 		return
 	}
 	var urls, others []tree.Field
@@ -224,7 +224,7 @@ func (d *decoder) wrongVersion(versions *tree.Node, v tree.Field) {
 		meant = "v" + match[1]
 		f.Hint = fmt.Sprintf("did you mean %q?", meant)
 	}
-	if other, _ := versions.Field(meant); meant == "" || other != nil {
+	if meant == "" || versions.Has(meant) {
 		d.broken[v.Value], d.unread = true, true
 	} else {
 		f.Fix = d.replacement(v.Key, meant)

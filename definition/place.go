@@ -49,8 +49,8 @@ func usesShared(f signpost.Finding, endpoint tree.Field) bool {
 // replacement for the value becomes the fix of the finding. endpoint is the URL of the endpoint that it is about, or
 // nil.
 func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Path, endpoint *tree.Node) {
-	at, n, missing := from.Key, from.Value, false
-	for len(path) > 0 && !d.broken[n] && !missing {
+	at, n, found := from.Key, from.Value, true
+	for len(path) > 0 && !d.broken[n] && found {
 		var next *tree.Node
 		switch step := path[0].(type) {
 		case signpost.Item:
@@ -62,7 +62,8 @@ func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Pa
 			step, path = shortForm(n, step, path)
 			_, next = n.Field(string(step))
 		}
-		if missing = next == nil; !missing {
+		found = next != nil
+		if found {
 			at, n = next, next
 		}
 	}
@@ -70,7 +71,7 @@ func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Pa
 	if allowed || d.broken[n] {
 		return
 	}
-	if f.Replacement != nil && !missing {
+	if f.Replacement != nil && found {
 		f.Fix = d.replacement(at, f.Replacement)
 	}
 	d.report(f, at)
@@ -84,7 +85,7 @@ var shortForms = map[string]signpost.Field{
 // shortForm translates a step into a modifier in short form: paths refer to the fields of the manifest, but the short
 // form has those of the builders.
 func shortForm(n *tree.Node, step signpost.Field, path signpost.Path) (signpost.Field, signpost.Path) {
-	if key, _ := n.Field("kind"); key == nil || step != "params" || len(path) < 3 {
+	if !n.Has("kind") || step != "params" || len(path) < 3 {
 		return step, path[1:]
 	}
 	within := path[2:min(4, len(path))].String()

@@ -47,7 +47,7 @@ func (d *decoder) definition(root *tree.Node) {
 	d.Service = root.Get("service").Text
 	d.readBasePath(root, root.Get("base_path"))
 	d.readHosts(root.Get("hosts"))
-	if declared, _ := root.Field("hosts"); declared == nil {
+	if !root.Has("hosts") {
 		d.Hosts = d.opts.Hosts
 	}
 	if catalogue := root.Get("context_keys"); catalogue.Kind == tree.Object {
@@ -63,7 +63,7 @@ func (d *decoder) definition(root *tree.Node) {
 		}
 	}
 	versions := root.Get("versions")
-	if key, _ := root.Field("versions"); key == nil || versions.Kind == tree.Object && len(versions.Fields) == 0 {
+	if !root.Has("versions") || versions.Kind == tree.Object && len(versions.Fields) == 0 {
 		if misplaced := root.Get("endpoints"); misplaced.Kind != tree.Object { // it is reported already
 			d.add(signpost.RuleRequiredField, fields.Definition.Form, root, "the definition has no versions")
 		}
@@ -301,7 +301,7 @@ func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *signp
 	if n.Kind != tree.Object || d.broken[n] {
 		return signpost.Modifier{Extra: d.extras[n]}, nil
 	}
-	if key, _ := n.Field("params"); key != nil || d.served {
+	if n.Has("params") || d.served {
 		m = signpost.Modifier{ID: n.Get("id").Text, Name: n.Get("name").Text, Extra: d.extras[n]}
 		for _, item := range n.Get("params").Items {
 			m.Params = append(m.Params, d.param(item))
@@ -419,8 +419,8 @@ func (d *decoder) deprecation(object, endpoint *tree.Node) *signpost.Deprecation
 	}
 	until := n.Get("until")
 	dep := &signpost.Deprecation{Since: date(n.Get("since")), Until: date(until), Use: n.Get("use").Text, Reason: n.Get("reason").Text}
-	switch key, _ := n.Field("since"); {
-	case key == nil:
+	switch {
+	case !n.Has("since"):
 		d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n, "deprecated has no since")
 		return nil
 	case !dep.Until.IsZero() && dep.Until.Before(dep.Since):

@@ -135,7 +135,8 @@ func (im *importer) open(path string) *file {
 		f = &file{path: path, name: filepath.Join(im.folder, filepath.FromSlash(path))}
 		im.loaded[path] = f
 		var content []byte
-		if content, f.err = im.read(path); f.err == nil {
+		content, f.err = im.read(path)
+		if f.err == nil {
 			f.err = im.parse(f, content)
 		}
 	}

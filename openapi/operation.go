@@ -110,7 +110,8 @@ func (im *importer) endpoint(op *operation) (err error) {
 	case isTrue(get(op.node, "deprecated")) && !im.opts.Deprecated:
 		return errors.New("deprecated operations are imported only with --deprecated")
 	}
-	if op.url, err = im.url(op); err != nil {
+	op.url, err = im.url(op)
+	if err != nil {
 		return err
 	}
 	op.version = im.opts.Version

@@ -113,7 +113,8 @@ func (im *importer) modifier(p *parameter) (m signpost.Modifier, err error) {
 		return m, errors.New("a modifier has a plain value, but this has a content type")
 	}
 	if s.isCollection() {
-		if s, err = im.oneOfMany(p, s); err != nil {
+		s, err = im.oneOfMany(p, s)
+		if err != nil {
 			return m, err
 		}
 	} else if slices.Contains(s.collections, "array") {
@@ -137,7 +138,8 @@ func (im *importer) modifier(p *parameter) (m signpost.Modifier, err error) {
 	in := signpost.ModifierInput{
 		ID: p.name, Name: cmp.Or(p.description, s.description, label), Key: p.name, Label: label, Options: choices,
 	}
-	if in.DefaultValue, err = defaultValue(s.initial, kind, choices); err != nil {
+	in.DefaultValue, err = defaultValue(s.initial, kind, choices)
+	if err != nil {
 		p.note("the default %q is left out: %v", shown(s.initial), err)
 	}
 	if kind == signpost.KindText || kind == signpost.KindNumber {

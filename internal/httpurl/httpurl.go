@@ -27,7 +27,8 @@ func parse(label, text string) (u *url.URL, name string, err error) {
 	case u.Hostname() == "":
 		return nil, "", fmt.Errorf("%s has no host", label)
 	}
-	if name, err = host.Parse(u.Host); err != nil {
+	name, err = host.Parse(u.Host)
+	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", label, err)
 	}
 	return u, name, nil

@@ -93,6 +93,12 @@ func (n *Node) Field(name string) (key, value *Node) {
 	return nil, nil
 }
 
+// Has reports whether the object has a field. n may be nil.
+func (n *Node) Has(name string) bool {
+	key, _ := n.Field(name)
+	return key != nil
+}
+
 // none stands for the value of every field that is missing.
 var none = new(Node)
 
@@ -109,7 +115,7 @@ const smallObject = 12
 
 // add appends a field, unless the object already has the key.
 func (n *Node) add(f Field) bool {
-	if key, _ := n.Field(f.Key.Text); key != nil {
+	if n.Has(f.Key.Text) {
 		return false
 	}
 	if n.index != nil {
