@@ -113,6 +113,7 @@ func TestPageChanges(t *testing.T) {
 	p.wait(element("endpoint-usage") + `.title.includes("12–18 Nov, 60,000 requests")`)
 	p.wait(`document.querySelector("[data-field='modifier:sort'] .share")?.textContent === "19 %"`)
 	p.wait(`[...document.querySelectorAll(".option-shares li")].map((l) => l.textContent).join() === "Newest first 12 %,Title 6 %"`)
+	p.wait(listed("Quiet") + `.matches(".unused")`)
 
 	taker := `, "https://{{host}}/v1/films/new": {name: New, method: get, mime_type: application/json}}}}`
 	show(s, strings.TrimSuffix(text("", ", required: true, mapper: profile", "50", ""), "}}}")+taker)

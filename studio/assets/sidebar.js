@@ -8,6 +8,7 @@ import { endpoint, losses, marksOf, pathOf, serviceName, shortName, source, sour
   wordsOf } from "./select.js";
 import { within } from "./server.js";
 import { after, change, state } from "./store.js";
+import { usageOf } from "./usage.js";
 
 // So many rows are added at a time, when the end of the list is scrolled to: a browser lays them out without delay.
 const page = 100;
@@ -141,8 +142,9 @@ function rows(s, v, found, current) {
 /** @param {Source} s @param {Version} v @param {Endpoint} e @param {Marks} m @param {boolean} chosen
  * @param {boolean} focusable */
 function row(s, v, e, m, chosen, focusable) {
+  const unused = usageOf(s, v.name, e.key)?.requests === 0;
   return h("li", { key: e.key }, button({
-    class: "endpoint-row", title: plain(e.url), "data-key": e.key,
+    class: "endpoint-row" + (unused ? " unused" : ""), title: plain(e.url), "data-key": e.key,
     tabindex: focusable ? "0" : "-1", "aria-current": chosen ? "true" : undefined,
     onclick: () => open({ source: s.id, version: v.name, key: e.key }),
   },
@@ -152,6 +154,7 @@ function row(s, v, e, m, chosen, focusable) {
     m.lost.length === 0 && m.problems > 0 && h("span", { class: "mark " + (m.errors ? "bad" : "notable") },
       count(m.problems, "problem")),
     m.problems + m.lost.length === 0 && m.changed && h("span", { class: "mark notable" }, "changed"),
+    unused && h("span", { class: "mark quiet", title: "No request called it" }, "unused"),
     e.deprecated && h("span", { class: "mark quiet", title: plain(e.deprecated) }, "deprecated")),
   h("span", { class: "where" }, value(pathOf(v, e)))));
 }
