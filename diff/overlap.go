@@ -91,7 +91,8 @@ func (r *registration) only(takesPart func(*slot) bool) func(number int) bool {
 	return func(number int) bool { return takesPart(r.endpoints[number].owner.slot) }
 }
 
-// maxHandovers is the largest number of endpoints that are reported to lose feeds to the same one. Nobody reads more.
+// maxHandovers is the largest number of endpoints that are reported to lose feeds to the same one. Nobody reads more. That
+// there are others is a change of its own, so that accepting those reported does not accept them all.
 const maxHandovers = 100
 
 // handover records that an endpoint loses feeds to another one, although it still exists.
@@ -101,9 +102,9 @@ type handover struct {
 	harm []difference
 }
 
-// handovers returns the endpoints whose feeds break when the given endpoint takes them over. Those that lose the most
-// come first.
-func (d *differ) handovers(at *slot, to endpoint) []handover {
+// handovers returns the endpoints whose feeds break when the given endpoint takes them over, and whether there are more
+// than these. Those that lose the most come first.
+func (d *differ) handovers(at *slot, to endpoint) (found []handover, more bool) {
 	before, after := d.registrations()
 	number := after.numbers[owner{at, canonical(to.url)}]
 	harm := func(from int) (is int, harm []difference) {
@@ -126,6 +127,10 @@ func (d *differ) handovers(at *slot, to endpoint) []handover {
 		}
 	}
 	for from, feed := range before.index.Takeovers(after.index, number, isHarmed, contest) {
+		if len(all)+len(some) == maxHandovers {
+			more = true
+			break
+		}
 		_, harm := harm(from)
 		h := handover{before.endpoints[from], feed, harm}
 		if feed.All {
@@ -133,11 +138,8 @@ func (d *differ) handovers(at *slot, to endpoint) []handover {
 		} else {
 			some = append(some, h)
 		}
-		if len(all)+len(some) == maxHandovers {
-			break
-		}
 	}
-	return append(all, some...)
+	return append(all, some...), more
 }
 
 // feedSettings holds what a feed gets from the endpoint that answers for it.
@@ -170,7 +172,8 @@ func (d *differ) takenOverBy(at *slot) {
 // takenOver reports the endpoints whose feeds the endpoint takes over and treats differently. Each is a change of its
 // own, which does not depend on who else loses feeds.
 func (d *differ) takenOver(at *slot, to endpoint) {
-	for _, h := range d.handovers(at, to) {
+	handovers, more := d.handovers(at, to)
+	for _, h := range handovers {
 		was := d.showFrom(h)
 		about := subject{host: d.meetingHost(h, to)}
 		from := d.describe(h, at, about.host)
@@ -194,6 +197,10 @@ func (d *differ) takenOver(at *slot, to endpoint) {
 			d.add(ChangeContextShadowed, about.sub(slices.Sorted(slices.Values(losses))...), lostKeys{was.String(), lost}, nil,
 				"takes feeds over from %s; lost context keys: %s", from, spell.Quoted(lost))
 		}
+	}
+	if more {
+		d.add(ChangeFeedsTakenOver, subject{path: []string{"from others"}}, nil, nil,
+			"takes feeds over from more than %d endpoints: only %d are listed", maxHandovers, maxHandovers)
 	}
 }
 

@@ -5,8 +5,11 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strings"
+	"testing"
 
 	"signpost"
+	"signpost/diff"
 	"signpost/match"
 )
 
@@ -146,3 +149,30 @@ func feedsOf(versions []signpost.Version) []string {
 }
 
 var suchAs = regexp.MustCompile(`such as "([^"]*)"`)
+
+// Accepting each change that is listed does not accept those that are not.
+func TestManyFeedsTakenOver(t *testing.T) {
+	old := make([]string, 101)
+	for i := range old {
+		old[i] = fmt.Sprintf("/a%d/{{x}}", i)
+	}
+	before := strings.Join(old, ", ")
+	for n, texts := range map[int]string{100: strings.Join(old[:100], ", "), 101: before} {
+		changes := diffVersions(versions("v1: "+texts), versions("v1: "+texts+", post /{{y}}/longer"))
+		accepted := diff.Accepted{}
+		for _, c := range changes {
+			if strings.Contains(c.Message, "takes feeds over from \"") {
+				accepted.Entries = append(accepted.Entries, &diff.Acceptance{Change: c.Fingerprint, Reason: "meant"})
+			}
+		}
+		breaking := 0
+		for _, c := range accepted.Apply(changes, "2030-01-01") {
+			if c.Level == diff.Breaking && c.Accepted == nil {
+				breaking++
+			}
+		}
+		if len(accepted.Entries) != 100 || breaking != n-100 {
+			t.Errorf("of %d endpoints that lose feeds, %d are listed, and %d changes break when these are accepted", n, len(accepted.Entries), breaking)
+		}
+	}
+}

@@ -31,7 +31,13 @@ func (c *checker) unusual() {
 	c.warn(hint, nil, "%q is not in the form that clients send: feeds in that form do not match", c.url)
 }
 
+// usualForm returns a URL as clients write it.
 func usualForm(u signpost.URL) string {
+	authority, rest := usualParts(u)
+	return strings.TrimSuffix(u.String(), u.Authority()+u.Rest()) + authority + rest
+}
+
+func usualParts(u signpost.URL) (authority, rest string) {
 	name, port := host.CutPort(u.Authority())
 	name = strings.TrimSuffix(name, ".")
 	if !u.HasHostPlaceholder() {
@@ -45,14 +51,14 @@ func usualForm(u signpost.URL) string {
 	if port == defaultPorts[u.Scheme()] {
 		port = ""
 	}
-	rest := u.Rest()
+	rest = u.Rest()
 	if strings.HasPrefix(rest, "//") {
 		rest = "/" + strings.TrimLeft(rest, "/")
 	}
 	if u.Query() == "" {
 		rest = strings.TrimSuffix(rest, "?")
 	}
-	return strings.TrimSuffix(u.String(), u.Authority()+u.Rest()) + name + port + escapeNonASCII(rest)
+	return name + port, escapeNonASCII(rest)
 }
 
 var nonASCII = regexp.MustCompile(`[^\x00-\x7f]+`)

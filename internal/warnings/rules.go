@@ -71,12 +71,10 @@ func Manifest(declared, served signpost.Manifest, hosts signpost.Hosts, errors [
 // Published is [Manifest] for a manifest that somebody publishes. Where hosts is empty, nothing tells which URLs are
 // the service's own.
 func Published(m signpost.Manifest, hosts signpost.Hosts, errors []signpost.Finding) []signpost.Finding {
-	isOpen := func(e signpost.Endpoint) bool { return signpost.CutURL(e.URL).HasHostPlaceholder() }
-	c := checker{hosts: hosts, names: make(map[string]string)}
+	c := checker{hosts: hosts, names: make(map[string]string), published: true}
 	for _, f := range signpost.BuiltIn() {
 		c.added = append(c.added, f.ContextObj...)
 	}
-	c.ownUnknown = len(hosts) == 0 && !slices.ContainsFunc(m.Endpoints, isOpen)
 	return c.manifest(m, m, errors)
 }
 
@@ -87,11 +85,16 @@ func (c *checker) manifest(declared, served signpost.Manifest, errors []signpost
 			invalid[f.Path.Endpoint()] = true
 		}
 	}
+	urls := make([]signpost.URL, len(served.Endpoints))
+	for i, e := range served.Endpoints {
+		urls[i] = signpost.CutURL(e.URL)
+	}
+	c.ownUnknown = c.published && len(c.hosts) == 0 && !slices.ContainsFunc(urls, signpost.URL.HasHostPlaceholder)
 	rules := Rules()
 	c.served = served
 	for i, e := range served.Endpoints {
 		c.endpoint, c.path, c.declared = e, signpost.Path{field(e.URL)}, len(declared.Endpoints[i].ContextObj)
-		c.url = signpost.CutURL(e.URL)
+		c.url = urls[i]
 		c.mediaType = mediaType(e.MIMEType)
 		for _, r := range rules {
 			if r.anyURL || !invalid[e.URL] {
@@ -115,6 +118,7 @@ func Modifier(m signpost.Modifier) []signpost.Finding {
 // checker checks one endpoint after the other.
 type checker struct {
 	hosts      signpost.Hosts         // of the service
+	published  bool                   // by somebody: it need not tell which URLs are the service's own
 	ownUnknown bool                   // nothing tells which URLs are the service's own
 	added      []signpost.ContextItem // those of features, in a manifest that does not tell which these are
 	served     signpost.Manifest
@@ -174,11 +178,13 @@ func (c *checker) trailingSlash() {
 }
 
 func (c *checker) placeholderOutside() {
-	if c.url.Query() == "" {
-		return
-	}
-	if names := signpost.CutURL("?" + c.url.Query()).Placeholders(); len(names) > 0 {
-		c.warn("entries fill in segments of the path only", nil, "%q has {{%s}} outside its path", c.url, names[0])
+	first := ""
+	signpost.ReplacePlaceholders(c.url.Query(), func(name string) string {
+		first = cmp.Or(first, name)
+		return ""
+	})
+	if first != "" {
+		c.warn("entries fill in segments of the path only", nil, "%q has {{%s}} outside its path", c.url, first)
 	}
 }
 
@@ -255,9 +261,9 @@ func (c *checker) ownHost() {
 	if len(c.hosts) != 1 || len(exact) != 1 || exact[0] != c.hosts[0] || !host.Equal(c.url.Hostname(), exact[0]) {
 		return
 	}
-	usual := signpost.CutURL(usualForm(c.url)) // without a port that nobody writes
-	_, port := host.CutPort(usual.Authority())
-	open := usual.WithAuthority(signpost.HostPlaceholder + port).String()
+	authority, rest := usualParts(c.url)
+	_, port := host.CutPort(authority) // not one that nobody writes
+	open := c.url.Scheme() + "://" + signpost.HostPlaceholder + port + rest
 	if !c.has(open) { // otherwise they are the same URL, which is an error
 		c.warn("write "+open, nil, "%q names %s, the only host of the service", c.url, exact[0])
 	}
