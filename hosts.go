@@ -48,6 +48,18 @@ func (h Hosts) Has(name string) bool {
 	return h.owns(normal)
 }
 
+// Covers reports whether the service can be published on every host that an entry of a list stands for.
+func (h Hosts) Covers(entry string) bool {
+	suffix, wild := strings.CutPrefix(entry, "*")
+	if !wild {
+		return h.Has(entry)
+	}
+	return slices.ContainsFunc(h, func(other string) bool {
+		wider, wild := strings.CutPrefix(other, "*")
+		return wild && strings.HasSuffix(suffix, wider)
+	})
+}
+
 // Exact returns the names of the list, without its suffixes.
 func (h Hosts) Exact() []string {
 	var names []string

@@ -152,12 +152,12 @@ func (d *differ) compareService(old, new signpost.Service, servedFor string) {
 		return
 	}
 	for _, entry := range old.Hosts {
-		if !covers(new.Hosts, entry) {
+		if !new.Hosts.Covers(entry) {
 			d.hostChanged(entry, nil, fmt.Sprintf("the service is no longer published on %s", entry))
 		}
 	}
 	for _, entry := range new.Hosts {
-		if !covers(old.Hosts, entry) && !old.Served {
+		if !old.Hosts.Covers(entry) && !old.Served {
 			d.add(ChangeHostAdded, subject{path: []string{entry}}, nil, entry, "the service is also published on %s", entry)
 		}
 	}

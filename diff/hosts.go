@@ -17,18 +17,6 @@ const standIn = "host.invalid"
 // standInLabel begins the host that represents a suffix such as *.example.com.
 const standInLabel = "signpost-any-host"
 
-// covers reports whether all that an entry of a list of hosts covers is on hosts, too.
-func covers(hosts signpost.Hosts, entry string) bool {
-	suffix, wild := strings.CutPrefix(entry, "*")
-	if !wild {
-		return hosts.Has(entry)
-	}
-	return slices.ContainsFunc(hosts, func(other string) bool {
-		wider, wild := strings.CutPrefix(other, "*")
-		return wild && strings.HasSuffix(suffix, wider)
-	})
-}
-
 // fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not
 // says on which hosts it happens.
 func fold(hosts []string, lists [][]Change) []Change {

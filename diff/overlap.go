@@ -91,8 +91,8 @@ func (r *registration) only(takesPart func(*slot) bool) func(number int) bool {
 	return func(number int) bool { return takesPart(r.endpoints[number].owner.slot) }
 }
 
-// maxHandovers is the largest number of endpoints that are reported to lose feeds to the same one. Nobody reads more. That
-// there are others is a change of its own, so that accepting those reported does not accept them all.
+// maxHandovers is the largest number of endpoints that are reported to lose feeds to the same one. Nobody reads more.
+// That there are others is a change of its own, so that accepting those reported does not accept them all.
 const maxHandovers = 100
 
 // handover records that an endpoint loses feeds to another one, although it still exists.

@@ -197,7 +197,8 @@ func (p *plan) place() {
 	open := false      // something does not declare what its {{host}} stands for
 	all := slices.Concat(p.registered[before], p.registered[after])
 	for _, at := range all {
-		open = open || len(at.declared) == 0 && slices.ContainsFunc(slices.Concat(at.urls[:]...), signpost.URL.HasHostPlaceholder)
+		urls := slices.Concat(at.urls[before], at.urls[after])
+		open = open || len(at.declared) == 0 && slices.ContainsFunc(urls, signpost.URL.HasHostPlaceholder)
 		for _, entry := range at.declared {
 			if name := nameFor(entry); !slices.Contains(names, name) {
 				names = append(names, name)

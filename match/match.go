@@ -95,11 +95,14 @@ func (s *site) isOpen() bool { return s.url.HasHostPlaceholder() }
 // NewIndex indexes the endpoints of versions that are registered together, of one service or several. {{host}} stands
 // for the hosts of the version and, if it declares none, for any host.
 func NewIndex(versions ...signpost.Version) *Index {
-	return newIndex(versions, func(_ int, e signpost.Endpoint) (signpost.URL, bool) { return signpost.CutURL(e.URL), true })
+	parse := func(_ int, e signpost.Endpoint) (signpost.URL, bool) { return signpost.CutURL(e.URL), true }
+	return newIndex(versions, parse)
 }
 
 // newIndex indexes the endpoints for which parse returns true, with their URLs.
-func newIndex(versions []signpost.Version, parse func(version int, e signpost.Endpoint) (signpost.URL, bool)) *Index {
+func newIndex(
+	versions []signpost.Version, parse func(version int, e signpost.Endpoint) (signpost.URL, bool),
+) *Index {
 	x := &Index{sites: make(map[string]*site), declared: make(map[string]bool)}
 	for _, v := range versions {
 		for _, name := range v.Hosts {
@@ -143,19 +146,11 @@ func (x *Index) covered(listed signpost.Hosts) []string {
 		return names
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.declared)) {
-		if !slices.Contains(listed, name) && covers(listed, name) {
+		if !slices.Contains(listed, name) && listed.Covers(name) {
 			names = append(names, name)
 		}
 	}
 	return names
-}
-
-// covers reports whether a list has a suffix for a host or a longer suffix.
-func covers(listed signpost.Hosts, name string) bool {
-	return slices.ContainsFunc(listed, func(entry string) bool {
-		suffix, wild := strings.CutPrefix(entry, "*")
-		return wild && strings.HasSuffix(name, suffix)
-	})
 }
 
 // add inserts an endpoint into the sites that it is on.

@@ -259,8 +259,8 @@ func (s segment) continues(other segment) bool {
 // longer returns the segment with another placeholder at its end.
 func (s segment) longer() segment { return append(slices.Clip(s), "") }
 
-// common returns the words that match both segments, the shortest first, and whether they are all: every other such word
-// is one of them with longer values.
+// common returns words that match both segments, the shortest first, and whether they are all: every other such word is
+// one of them with longer values.
 func common(a, b segment) (words []string, all bool) {
 	switch {
 	case !a.meets(b):
@@ -280,7 +280,8 @@ func common(a, b segment) (words []string, all bool) {
 	return words, !u.partial
 }
 
-// inTurn returns a word that matches two segments with placeholders: what one has in between is in a value of the other.
+// inTurn returns a word that matches two segments with placeholders: what one has in between is in a value of the
+// other.
 func inTurn(a, b segment) string {
 	word := slices.Concat(segment{a[0]}, b[1:len(b)-1], a[1:])
 	if len(b[0]) > len(a[0]) {

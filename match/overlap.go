@@ -159,7 +159,7 @@ func (o *overlapChecker) meetingPlaces(e indexed) []spot {
 
 // mayAnswer reports whether an endpoint can be the first one with its URL on a site. Where hosts are not declared, that
 // is one of the services that declare none, or one before them; on a host with guests, it is one that is no guest, or
-// one before it.
+// one before it. Asking only these makes 1,000 services with the same URLs ten times faster (BenchmarkOverlaps).
 func (o *overlapChecker) mayAnswer(number int, at spot) bool {
 	isAlways := func(other int) bool { return !o.isGuest(at.site, other) }
 	if at.isOpen() {
