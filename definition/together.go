@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"sync"
 
 	"signpost"
 	"signpost/internal/tree"
@@ -181,8 +180,8 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 // owner is a version that is compared with others.
 type owner struct {
 	*File
-	used   map[place]bool          // rules of its allow fields that allow something
-	places func() map[string]place // of its endpoints by URL; made when there is a finding
+	used   map[place]bool // rules of its allow fields that allow something
+	places []place        // of its endpoints
 }
 
 // overlaps returns the findings about overlap, and records which rules of allow fields are used.
@@ -201,7 +200,13 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 				if without[v] {
 					continue
 				}
-				manifest, lines := f.comparable(v)
+				manifest, places := f.comparable(v)
+				var lines []int
+				if !f.served { // otherwise they are probably all on one
+					for _, at := range places {
+						lines = append(lines, at.line)
+					}
+				}
 				if isExport := f.served && addressHost(f.Name) == ""; isExport && i > 0 {
 					manifest.Endpoints = slices.DeleteFunc(manifest.Endpoints, func(e signpost.Endpoint) bool {
 						judged, found := judged[e.URL]
@@ -211,14 +216,14 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 				all[i] = append(all[i], signpost.Version{
 					Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: manifest, Lines: lines,
 				})
-				owners = append(owners, owner{f, used[f], sync.OnceValue(v.placesByURL)})
+				owners = append(owners, owner{f, used[f], places})
 			}
 		}
 	}
 	var findings []signpost.Finding
-	allowed := func(version int, endpoint, rule string, lost signpost.ContextItem) bool {
+	allowed := func(version, position int, rule string, lost signpost.ContextItem) bool {
 		o := owners[version]
-		return len(o.allowances) > 0 && o.allowsLoss(rule, o.places()[endpoint], lost, o.used)
+		return o.allowsLoss(rule, o.places[position], lost, o.used)
 	}
 	for i, some := range match.OverlapsExcept(all[0], all[1], allowed) {
 		for _, f := range some {
@@ -226,20 +231,19 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 			if f.Rule == match.RuleHostsUnknown && o.hostsFail { // a consequence
 				continue
 			}
-			at := o.places()[f.Path.Endpoint()]
+			at := o.places[f.Position]
 			if o.allows(f.Rule, at, o.used) { // but not all of it
 				f.Hint += "; allow covers optional keys, and those that it names: {keys: […], reason: …}"
 			}
-			findings = append(findings, o.finding(f, at))
+			findings = append(findings, o.finding(f.Finding, at))
 		}
 	}
 	return findings
 }
 
 // comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
-// errors, and the lines of those endpoints, unless they are probably all on one. The features that the file enables are
-// applied.
-func (f *File) comparable(v *version) (m signpost.Manifest, lines []int) {
+// errors, and the places of those endpoints. The features that the file enables are applied.
+func (f *File) comparable(v *version) (m signpost.Manifest, places []place) {
 	m.Endpoints = make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
 		if v.places[i] == (place{}) {
@@ -247,20 +251,7 @@ func (f *File) comparable(v *version) (m signpost.Manifest, lines []int) {
 		}
 		e.Modifiers = nil
 		m.Endpoints = append(m.Endpoints, e)
-		if !f.served {
-			lines = append(lines, v.places[i].line)
-		}
+		places = append(places, v.places[i])
 	}
-	return m.WithFeatures(f.named(f.enable)...), lines
-}
-
-// placesByURL returns the places of endpoints without errors.
-func (v *version) placesByURL() map[string]place {
-	places := make(map[string]place, len(v.places))
-	for i, e := range v.manifest.Endpoints {
-		if v.places[i] != (place{}) {
-			places[e.URL] = v.places[i]
-		}
-	}
-	return places
+	return m.WithFeatures(f.named(f.enable)...), places
 }

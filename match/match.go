@@ -70,6 +70,7 @@ type indexed struct {
 	signpost.Endpoint
 	url   signpost.URL
 	in    int // its version, as an index
+	place int // its position in that version
 	parts []segment
 	words []string // of a feed for which any value will do
 	spots []spot   // as written first; if it contains {{host}}, then for each of the hosts
@@ -108,10 +109,10 @@ func newIndex(
 		for _, name := range v.Hosts {
 			x.declared[name] = true
 		}
-		for _, e := range v.Manifest.Endpoints {
+		for i, e := range v.Manifest.Endpoints {
 			if u, ok := parse(len(x.versions), e); ok {
 				x.declareParts(u, v.Hosts)
-				x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions)})
+				x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions), place: i})
 			}
 		}
 		v.Manifest = signpost.Manifest{}

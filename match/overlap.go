@@ -3,7 +3,6 @@ package match
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"signpost"
@@ -25,9 +24,15 @@ const (
 	maxNamed    = 20  // of those, in a message
 )
 
-// Allowed reports whether a finding about an endpoint is intended, which is about the loss of a context item. The zero
-// item stands for what is not about a loss.
-type Allowed func(version int, endpoint, rule string, lost signpost.ContextItem) bool
+// Allowed reports whether a finding about an endpoint, given by its version and its position there, is intended. The
+// finding is about the loss of a context item; the zero item stands for what is not about a loss.
+type Allowed func(version, position int, rule string, lost signpost.ContextItem) bool
+
+// Overlap is a finding about an endpoint, with its position in its version.
+type Overlap struct {
+	signpost.Finding
+	Position int
+}
 
 // Overlaps returns warnings about endpoints that take feeds from each other, one list per version, in the order of its
 // endpoints. All versions count as registered in one studio, and so do the manifests in registered, which get no
@@ -37,13 +42,19 @@ type Allowed func(version int, endpoint, rule string, lost signpost.ContextItem)
 // other service. Features add context keys, so apply them first with [signpost.Manifest.WithFeatures]. Invalid URLs are
 // skipped.
 func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
-	return OverlapsExcept(versions, registered, nothingAllowed)
+	findings := make([][]signpost.Finding, len(versions))
+	for i, overlaps := range OverlapsExcept(versions, registered, nothingAllowed) {
+		for _, o := range overlaps {
+			findings[i] = append(findings[i], o.Finding)
+		}
+	}
+	return findings
 }
 
-func nothingAllowed(int, string, string, signpost.ContextItem) bool { return false }
+func nothingAllowed(int, int, string, signpost.ContextItem) bool { return false }
 
 // OverlapsExcept is [Overlaps] without what is allowed.
-func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) [][]signpost.Finding {
+func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) [][]Overlap {
 	o := newOverlapChecker(versions, registered, allowed)
 	for number, e := range o.endpoints {
 		for _, at := range o.meetingPlaces(e) {
@@ -62,10 +73,10 @@ func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) []
 		o.reportInside()
 	}
 	o.reportUnknown()
-	findings := make([][]signpost.Finding, len(versions))
+	findings := make([][]Overlap, len(versions))
 	for number, e := range o.endpoints {
-		if o.isJudged(number) {
-			findings[e.in] = append(findings[e.in], o.found[number]...)
+		for _, f := range o.found[number] {
+			findings[e.in] = append(findings[e.in], Overlap{f, e.place})
 		}
 	}
 	return findings
@@ -376,7 +387,7 @@ func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) 
 
 func (o *overlapChecker) allows(number int, rule string, lost signpost.ContextItem) bool {
 	e := o.endpoints[number]
-	return e.in < o.judged && o.allowed(e.in, e.URL, rule, lost)
+	return e.in < o.judged && o.allowed(e.in, e.place, rule, lost)
 }
 
 // where says where two endpoints meet on a site: on the host that the other one names or, if not both services declare
@@ -422,8 +433,7 @@ func (o *overlapChecker) place(number, other int) string {
 		text = v.Name
 	}
 	if v.Lines != nil {
-		first := sort.Search(other, func(i int) bool { return o.endpoints[i].in == e.in })
-		text = fmt.Sprintf("%s:%d", v.Source, v.Lines[other-first])
+		text = fmt.Sprintf("%s:%d", v.Source, v.Lines[e.place])
 	}
 	if text == "" {
 		return ""

@@ -139,7 +139,7 @@ func FuzzOverlaps(f *testing.F) {
 		}
 		for _, some := range o.findings {
 			for _, f := range some {
-				if problem := o.untrue(f); problem != "" {
+				if problem := o.untrue(f.Finding); problem != "" {
 					t.Fatalf("seed %d: %v: %s\n%v", seed, f, problem, versions)
 				}
 			}
@@ -151,14 +151,14 @@ func FuzzOverlaps(f *testing.F) {
 type oracle struct {
 	versions []signpost.Version
 	judged   int
-	findings [][]signpost.Finding
+	findings [][]match.Overlap
 
 	allowedIn  int    // the version that allows the loss of a key that is optional
 	allowedKey string // empty if none does
 }
 
 // allowed reports whether a version allows a loss.
-func (o oracle) allowed(version int, _, _ string, lost signpost.ContextItem) bool {
+func (o oracle) allowed(version, _ int, _ string, lost signpost.ContextItem) bool {
 	return version == o.allowedIn && lost.Key != "" && lost.Key == o.allowedKey && !lost.Required
 }
 
@@ -170,7 +170,7 @@ func (o oracle) allowsInside(loser, taker int, items []signpost.ContextItem, los
 		at = taker
 	}
 	isTold := func(item signpost.ContextItem) bool {
-		return slices.Contains(lost, item.Key) && !o.allowed(at, "", "", item)
+		return slices.Contains(lost, item.Key) && !o.allowed(at, 0, "", item)
 	}
 	return len(lost) > 0 && !slices.ContainsFunc(items, isTold)
 }
@@ -278,7 +278,7 @@ func (o oracle) problem(w world, feed string) string {
 			}
 			twins := shape(s.Endpoint) == shape(m.Endpoint)
 			told := func(rule string, version int, words ...string) bool {
-				return slices.ContainsFunc(o.findings[version], func(f signpost.Finding) bool {
+				return slices.ContainsFunc(o.findings[version], func(f match.Overlap) bool {
 					missing := func(word string) bool { return !strings.Contains(shape(f.Message), shape(strconv.Quote(word))) }
 					return f.Rule == rule && !slices.ContainsFunc(words, missing)
 				})
@@ -321,7 +321,7 @@ func (o oracle) problem(w world, feed string) string {
 				if taker >= o.judged {
 					at = i
 				}
-				if !slices.Contains(lost, item.Key) || o.allowed(at, loser, match.RuleOverlapDropsContext, item) {
+				if !slices.Contains(lost, item.Key) || o.allowed(at, 0, match.RuleOverlapDropsContext, item) {
 					continue
 				}
 				named := taker < o.judged && told(match.RuleOverlapDropsContext, taker, takes, item.Key) ||
@@ -351,7 +351,7 @@ func (o oracle) toldUnknown(a, b string) bool {
 	isPair := func(u match.Unknown) bool {
 		return u.Endpoint.String() == a && u.Other.String() == b || u.Endpoint.String() == b && u.Other.String() == a
 	}
-	isTold := func(f signpost.Finding) bool { return f.Rule == match.RuleHostsUnknown }
+	isTold := func(f match.Overlap) bool { return f.Rule == match.RuleHostsUnknown }
 	return slices.ContainsFunc(match.UnknownHosts(o.versions[:o.judged], o.versions[o.judged:]), isPair) &&
 		slices.ContainsFunc(slices.Concat(o.findings...), isTold)
 }
