@@ -34,6 +34,11 @@ func (c *checker) unusual() {
 // usualForm returns a URL as clients write it.
 func usualForm(u signpost.URL) string {
 	authority, rest := usualParts(u)
+	return withParts(u, authority, rest)
+}
+
+// withParts returns a URL with another authority, and with something else after it.
+func withParts(u signpost.URL, authority, rest string) string {
 	return strings.TrimSuffix(u.String(), u.Authority()+u.Rest()) + authority + rest
 }
 

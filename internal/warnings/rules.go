@@ -263,7 +263,7 @@ func (c *checker) ownHost() {
 	}
 	authority, rest := usualParts(c.url)
 	_, port := host.CutPort(authority) // not one that nobody writes
-	open := c.url.Scheme() + "://" + signpost.HostPlaceholder + port + rest
+	open := withParts(c.url, signpost.HostPlaceholder+port, rest)
 	if !c.has(open) { // otherwise they are the same URL, which is an error
 		c.warn("write "+open, nil, "%q names %s, the only host of the service", c.url, exact[0])
 	}
