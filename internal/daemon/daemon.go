@@ -84,7 +84,8 @@ type Daemon struct {
 	metrics *metrics
 
 	workspace *workspace.Workspace
-	trial     *server.Handler // on which a service is published first
+	remotes   []*source.Remote // also those of what is only registered
+	trial     *server.Handler  // on which a service is published first
 	followed  []*followed
 	rejected  atomic.Pointer[[]string]  // names of what /readyz mentions: rejected definitions, unreadable sources
 	failures  map[string]bool           // failures that were already logged
@@ -133,6 +134,11 @@ func New(config Config) (*Daemon, error) {
 	}
 	d.trial, _ = server.New(server.Options{}) // the zero value is valid
 	d.workspace = workspace.New(workspace.Options{Definition: config.Definition, Prepare: d.prepare}, sources...)
+	for _, s := range sources {
+		if remote, ok := s.Source.(*source.Remote); ok {
+			d.remotes = append(d.remotes, remote)
+		}
+	}
 	d.rejected.Store(&[]string{})
 	return d, nil
 }
@@ -146,10 +152,10 @@ const firstAnswer = time.Second
 func (d *Daemon) Load(ctx context.Context) Loaded {
 	d.restore()
 	var answers sync.WaitGroup
-	for _, remote := range d.remotes() {
+	for _, remote := range d.remotes {
 		answers.Add(1)
 		go func() {
-			if remote.Restored() {
+			if remote.Status().Restored {
 				<-d.loaded // so that what was cached is published first, in case the source has become bad
 			}
 			remote.Fetch(ctx)
@@ -163,7 +169,7 @@ func (d *Daemon) Load(ctx context.Context) Loaded {
 	}
 	result := d.update()
 	close(d.loaded)
-	if len(d.remotes()) > 0 {
+	if len(d.remotes) > 0 {
 		waiting, stop := context.WithTimeout(ctx, firstAnswer)
 		go func() {
 			answers.Wait()
@@ -183,12 +189,13 @@ func (d *Daemon) Load(ctx context.Context) Loaded {
 	default:
 	}
 	workspace.Sort(result.Findings, result.Snapshot.Files)
-	for _, remote := range d.remotes() {
-		if slices.Contains(d.Sources, source.Source(remote)) && !remote.Answered() {
+	for _, remote := range d.remotes {
+		status := remote.Status()
+		if slices.Contains(d.Sources, source.Source(remote)) && !status.Answered {
 			result.Pending = true
 		}
 		bad := slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == remote && s.bad() })
-		if remote.Restored() && d.serves(remote) && (bad || !remote.Answered()) {
+		if status.Restored && d.serves(remote) && (bad || !status.Answered) {
 			d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
 		}
 	}
@@ -262,7 +269,7 @@ func (d *Daemon) follow(ctx context.Context, reload <-chan os.Signal) {
 			case <-ctx.Done():
 				return
 			case s := <-reload:
-				for _, remote := range d.remotes() {
+				for _, remote := range d.remotes {
 					remote.Hurry()
 				}
 				for _, to := range []chan os.Signal{definitions, certificates} {

@@ -74,9 +74,9 @@ func (d *Daemon) logResult(out Loaded) {
 	}
 	d.failures = failures
 	touched := slices.Concat(out.changed, out.withdrawn)
-	for _, remote := range d.remotes() {
+	for _, remote := range d.remotes {
 		of := func(s *followed) bool { return s.From == remote }
-		if version := remote.Version(); version != "" && slices.ContainsFunc(touched, of) {
+		if version := remote.Status().Version; version != "" && slices.ContainsFunc(touched, of) {
 			d.Log.Info("source read", "source", remote.Name(), "version", version)
 		}
 	}

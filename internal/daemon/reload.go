@@ -171,7 +171,7 @@ func accept(all []*followed) {
 
 // restore loads the cached definitions of remote sources, which are served until the source answers.
 func (d *Daemon) restore() {
-	for _, remote := range d.remotes() {
+	for _, remote := range d.remotes {
 		if _, err := remote.Restore(); err != nil {
 			d.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
 		}
@@ -183,21 +183,10 @@ func (d *Daemon) serves(from source.Source) bool {
 	return slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == from && s.current != nil })
 }
 
-// remotes returns the remote sources, also those of what is only registered.
-func (d *Daemon) remotes() []*source.Remote {
-	var all []*source.Remote
-	for _, s := range d.workspace.Sources() {
-		if remote, ok := s.(*source.Remote); ok {
-			all = append(all, remote)
-		}
-	}
-	return all
-}
-
 // cacheDefinitions caches the definitions of remote sources for the next start, if one has changed and all are good. A
 // failure is logged once, and retried whenever the sources are looked at.
 func (d *Daemon) cacheDefinitions(changed []*followed) {
-	for _, remote := range d.remotes() {
+	for _, remote := range d.remotes {
 		of := func(s *followed) bool { return s.From == remote }
 		failed := d.uncached[remote]
 		due := slices.ContainsFunc(changed, of) || failed != ""

@@ -57,8 +57,8 @@ func TestFollowAddress(t *testing.T) {
 		}
 	}
 	step("first", good, true, "one", "")
-	if s.Version() != `"1"` {
-		t.Errorf("the version is %s", s.Version())
+	if s.Status().Version != `"1"` {
+		t.Errorf("the version is %s", s.Status().Version)
 	}
 	if step("unchanged", good, false, "one", ""); unchanged != 1 {
 		t.Error("the request was not conditional")

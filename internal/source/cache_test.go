@@ -41,8 +41,8 @@ func TestCache(t *testing.T) {
 		t.Errorf("restored: %v, %v", ok, err)
 	}
 	documents, err := b.Read()
-	if len(documents) != 1 || string(documents[0].Text) != "one" || documents[0].Name != b.name+"/a.yaml" || err != nil || b.Version() != "" {
-		t.Errorf("restored %+v, %v, version %q", documents, err, b.Version())
+	if len(documents) != 1 || string(documents[0].Text) != "one" || documents[0].Name != b.name+"/a.yaml" || err != nil || b.Status().Version != "" {
+		t.Errorf("restored %+v, %v, version %q", documents, err, b.Status().Version)
 	}
 
 	text := testkit.Must(os.ReadFile(a.cache))(t)

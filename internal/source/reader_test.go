@@ -44,18 +44,18 @@ func TestFollowWhatNeverChanges(t *testing.T) {
 	sources := testkit.Must((&Reader{Stdin: stdin}).Follow(Stdin, "HEAD:feeds.yaml", "HEAD:none.yaml"))(t)
 	for i, want := range []string{"<stdin>, stdin.yaml, service: typed", "HEAD:feeds.yaml, feeds.yaml, service: root"} {
 		remote := sources[i].(*Remote)
-		if documents, err := remote.Read(); len(documents) > 0 || err != nil || remote.Answered() {
+		if documents, err := remote.Read(); len(documents) > 0 || err != nil || remote.Status().Answered {
 			t.Errorf("it is read at once: %q, %v", servicesIn(documents), err)
 		}
 		remote.Fetch(t.Context())
 		remote.Poll(t.Context(), nil, nil) // which ends at once
-		if documents, err := remote.Read(); err != nil || servicesIn(documents) != want || !remote.Answered() {
+		if documents, err := remote.Read(); err != nil || servicesIn(documents) != want || !remote.Status().Answered {
 			t.Errorf("%q, %v", servicesIn(documents), err)
 		}
 	}
 	missing := sources[2].(*Remote)
 	missing.Fetch(t.Context())
-	if _, err := missing.Read(); !errors.Is(err, fs.ErrNotExist) || !missing.Answered() {
+	if _, err := missing.Read(); !errors.Is(err, fs.ErrNotExist) || !missing.Status().Answered {
 		t.Errorf("a path that does not exist: %v", err)
 	}
 }

@@ -87,25 +87,18 @@ func (r *Remote) Read() ([]Document, error) {
 	return slices.Clone(r.read.documents), r.err
 }
 
-// Answered reports whether the last Fetch succeeded, or no other one will.
-func (r *Remote) Answered() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.answered
+// Status tells how a remote source was reached.
+type Status struct {
+	Version  string // identifies what Read returned, if that is known: a digest, or the ETag of an address
+	Answered bool   // the last Fetch succeeded, or no other one will
+	Restored bool   // the cache had something
 }
 
-// Version identifies what Read returned, if that is known: a digest, or the ETag of an address.
-func (r *Remote) Version() string {
+// Status returns the current status.
+func (r *Remote) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.read.version
-}
-
-// Restored reports whether the cache had something.
-func (r *Remote) Restored() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.restored
+	return Status{r.read.version, r.answered, r.restored}
 }
 
 // Fetch polls once, and reports whether Read has something new, including a new error. It returns in bounded time,
