@@ -228,8 +228,9 @@ func TestPageSaysWhatIsWrong(t *testing.T) {
 	p.waitURL("https://localhost/v1/films?q=owl")
 	show(s, strings.Replace(films, "/v1/films", "/v1/movies", 1))
 	p.waitText("#endpoint-blank", "This endpoint is gone", "feeds.yaml has no endpoint https://{{host}}/v1/films")
-	p.click(button("Show the first endpoint"))
-	p.waitURL("http://127.0.0.1:1/x")
+	p.click(button("Open Films"))
+	p.waitURL("https://localhost/v1/movies?q=owl")
+	p.wait(`decodeURIComponent(location.hash).includes("/v1/movies")`)
 	p.eval(`location.hash = "#/preview?source=feeds.yaml&version=v7"`)
 	p.waitText("#endpoint-blank", "There is no version v7")
 	p.click(button("Show the first endpoint"))
@@ -331,8 +332,9 @@ func TestPageRegistersAndUpdates(t *testing.T) {
 	p.waitText("#endpoint-name", "Feeds")
 	p.wait(field("Query") + `.value === "owl"`)
 
-	// A value typed for one service is not used for another.
+	// A value typed for one service is not used for another, and the page says why.
 	p.wait(field("token") + `.value === ""`)
+	p.waitText("#context", "was entered for https://feeds.example.com")
 
 	// A failed update belongs to one service, and says why.
 	id := server.URL + "/v2/endpoints-manifest"

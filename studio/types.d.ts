@@ -94,6 +94,7 @@ interface State {
     overlap: Map<string, Nesting>, lists: Record<string, any[]> };
   route: Route;
   typed: Record<string, Typed>; // by endpoint
+  names: Record<string, string>; // of the endpoints that were looked at, to find one again whose URL has changed
   sets: ContextSet[];
   set: string; // the id of the one that is used
   sendTo: string | null; // the other server, if the tab has chosen one

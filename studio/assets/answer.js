@@ -91,12 +91,13 @@ function facts(at, answer) {
   const fine = response.status < 300 && response.declared && !response.incomplete;
   const kind = fine ? "good" : response.status >= 300 && response.status < 400 ? "notable" : "bad";
   const cut = answer.json?.cut ? "the first " : "";
-  const limited = !cut && cards && sent.limit !== null && cards.total === sent.limit ? ", as the limit says" : "";
+  const over = !cut && cards && sent.limit !== null ? cards.total - sent.limit : -1;
   return [
     badge(response.status, kind), h("span", {}, response.status_text),
     response.incomplete && badge("incomplete", "bad"),
     response.truncated && badge("cut", "notable"), old,
-    cards && h("span", {}, `${cut}${entries(cards.total)}${limited}`),
+    cards && h("span", {}, `${cut}${entries(cards.total)}${over === 0 ? ", as the limit says" : ""}`),
+    over > 0 && h("span", { class: "bad" }, `more than the limit of ${sent.limit}`),
     response.status < 300 && !response.declared && h("span", { class: "bad" }, "not as declared"),
     h("span", {}, size(response.bytes), response.sample ? ", sample" : `, ${response.millis} ms`),
   ];

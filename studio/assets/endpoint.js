@@ -5,7 +5,7 @@ import { button, choice, code, count, h, linkButton, list, plain, plainLines, ty
 import { fold, keys, lineLink, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
-  contextSet, contextValue, defaultOf, destination, marksOf, paramsOf, sendOf, typedFor, valueOf,
+  contextSet, contextValue, defaultOf, destination, elsewhere, marksOf, paramsOf, sendOf, typedFor, valueOf,
 } from "./select.js";
 import { change, state } from "./store.js";
 import { number, small, usageOf, usageSpan } from "./usage.js";
@@ -239,6 +239,7 @@ function contextRow(at, item) {
   const id = "context-" + item.key;
   const to = destination(at);
   const now = contextValue(to, item.key);
+  const other = now.text === "" && item.sent && elsewhere(to, item.key);
   const masked = !state.shown[item.key];
   const place = item.type === "bodyParam" ? "body" : item.type;
   return row(name, {
@@ -264,6 +265,8 @@ function contextRow(at, item) {
         choice({ class: "small", "aria-label": plain(`Type of ${item.key}`), value: now.json ? "json" : "text" },
           (type) => typeContext(item.key, { text: now.text, json: type === "json" }, to),
           [["text", "text"], ["json", "JSON"]])),
+    below: other && h("p", { class: "hint" }, "A value was entered for ", value(other), ". ",
+      linkButton(() => typeContext(item.key, contextValue(other, item.key), to), "Use it here, too")),
   });
 }
 

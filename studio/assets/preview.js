@@ -1,12 +1,12 @@
 // The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
 
-import { cancel, choose, currentDraft, flipFeature, focusField, send, setHost, setOrigin,
+import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin,
   start } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, code, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
 import { chip, copyButton, failureBox, toggled } from "./parts.js";
-import { back, go, present } from "./route.js";
+import { back, endpointID, go, present } from "./route.js";
 import { contextSet, current, sendOf, sendTo, serviceName, version } from "./select.js";
 import { after, change, state } from "./store.js";
 
@@ -233,10 +233,14 @@ function blank(s) {
       s.kind === "address" ? "This manifest has no endpoints. When the service has some, press Update."
       : "This definition has no endpoints yet. Add one and save the file; this page reloads automatically."];
   }
+  const id = endpointID(state.route);
+  const again = v.endpoints.find((e) => e.name === state.names[id]);
+  const reopen = (/** @type {Endpoint} */ { key }) => open({ source: s.id, version: v.name, key }, "", state.typed[id]);
   return [
     title("This endpoint is gone"),
     h("p", {}, name, " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"),
       "."),
-    v.endpoints.length > 0 && first,
+    again ? action(() => reopen(again), "Open ", value(again.name), " at ", value(again.key))
+      : v.endpoints.length > 0 && first,
   ];
 }

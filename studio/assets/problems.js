@@ -2,7 +2,7 @@
 
 import { applyFix, loadText } from "./actions.js";
 import { address, button, count, h, lazy, plain } from "./dom.js";
-import { failureBox, findingText, fold, lineLink, viewHead } from "./parts.js";
+import { copyButton, failureBox, findingText, fold, lineLink, viewHead } from "./parts.js";
 import { state } from "./store.js";
 import { summary } from "./sync.js";
 
@@ -41,11 +41,13 @@ function explanation(s, clean) {
 }
 
 /** @param {Source} s @param {Finding} f */
-const item = (s, f) => [findingText(f, lineLink(s, f)), fix(s, f)];
+const item = (s, f) => [findingText(f, lineLink(s, f)), actions(s, f)];
 
-/** fix writes the fix of a finding into its file. @param {Source} s @param {Finding} f */
-const fix = (s, f) => s.path && !s.formatted && f.fix && h("p", {},
-  button({ class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)));
+/** actions are what can be done about a finding in a file. @param {Source} s @param {Finding} f */
+const actions = (s, f) => s.path && !s.formatted && f.line > 0 && h("p", { class: "row" },
+  f.fix && button({ class: "small", onclick: () => applyFix(s.id, f) }, "Apply: ", plain(f.fix.message)),
+  copyButton(`copy-place-${f.line}-${f.column}-${f.rule}`, () => `${s.path}:${f.line}:${f.column}`,
+    "Copy path and line"));
 
 /** several is a finding in several places: the first, and where the others are.
  * @param {Source} s @param {Finding[]} same */
@@ -58,7 +60,7 @@ function several(s, same) {
       && h("ul", { class: "where-all" }, same.slice(0, maxFindings).map((f, i) => h("li", { key: i },
       h("p", { class: "row" }, lineLink(s, f), address(f.key)),
       f.message !== same[0].message && h("p", { class: "quiet" }, plain(f.message)),
-      fix(s, f))))),
+      actions(s, f))))),
   ];
 }
 

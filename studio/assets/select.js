@@ -105,6 +105,11 @@ export function contextValue(to, key) {
   return { text: to === sampleData && set.id === "1" ? "sample-value" : "", json: false }; // any value will do
 }
 
+/** elsewhere returns another destination that the set has a value of the key for.
+ * @param {string} to @param {string} key */
+export const elsewhere = (to, key) => Object.keys(contextSet().values)
+  .find((other) => other !== to && contextValue(other, key).text !== "");
+
 /** filled is what the server needs to know to compose or send. @param {Current} at */
 export function filled(at) {
   const { source: s, version: v, endpoint: e } = at;

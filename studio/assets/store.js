@@ -17,6 +17,7 @@ const mutable = {
   },
   route: { view: "preview", ...routeTexts, features: {} },
   typed: {},
+  names: {},
   // The signed-in viewer has a sample value for every key of sample data.
   sets: [{ id: "1", name: "signed-in viewer", values: {} }, { id: "2", name: "anonymous viewer", values: {} }],
   set: "1",

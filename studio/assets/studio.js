@@ -22,6 +22,7 @@ function tidy(state) {
   const at = state.route.view === "preview" ? current() : null;
   if (s) state.open["service:" + s.id] ??= true; // and it stays so when another is chosen, so that nothing moves
   if (at && lacksKey(at)) state.open.context ??= true;
+  if (at) state.names[at.id] = at.endpoint.name;
   if ((at?.id ?? "") === fieldsOf) return;
   fieldsOf = at?.id ?? "";
   state.attention = false; // which was about the fields of another endpoint
