@@ -474,3 +474,20 @@ func TestOverlapsOfLongSegments(t *testing.T) {
 		}
 	}
 }
+
+// However many overlaps are allowed, one that is not is reported.
+func TestUnknownHostsBesideAllowedOnes(t *testing.T) {
+	urls := []string{"/feeds k"}
+	for i := range 1001 {
+		urls = append(urls, fmt.Sprintf("=https://partner.example/feeds/%d", i))
+	}
+	v := together("a.yaml", strings.Join(append(urls, "/films k, =https://partner.example/films/last"), ", "))
+	allowed := func(_, position int, _ string, _ signpost.ContextItem) bool { return position == 0 }
+	findings := match.OverlapsExcept([]signpost.Version{v}, nil, allowed)[0]
+	isLast := func(f match.Overlap) bool {
+		return f.Rule == match.RuleHostsUnknown && f.Position == len(v.Manifest.Endpoints)-2
+	}
+	if !slices.ContainsFunc(findings, isLast) {
+		t.Errorf("got %v", findings)
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/spell"
 )
 
 // Unknown says that two URLs overlap if a host is one of a service, which does not declare it: its definition has no
@@ -20,7 +21,7 @@ type Unknown struct {
 	Message  string
 }
 
-// maxUnknown is the largest number of pairs of a service that UnknownHosts returns. Nobody reads more.
+// maxUnknown is the largest number of pairs of a service that are counted. Nobody reads more.
 const maxUnknown = 1000
 
 // UnknownHosts returns what [Overlaps] does not know because hosts are not declared, of which it reports one for each
@@ -42,20 +43,36 @@ func UnknownHosts(versions, registered []signpost.Version) []Unknown {
 
 // reportUnknown reports each service once whose hosts decide about an overlap that is not allowed.
 func (o *overlapChecker) reportUnknown() {
-	reported := make(map[string]bool) // by source
-	allowed := make(map[int]bool)     // by number of the endpoint
+	var first []unknownPair        // of each service
+	counts := make(map[string]int) // by source
+	allowed := make(map[int]bool)  // by number of the endpoint
 	isWanted := func(p unknownPair) bool {
 		at, _ := o.sides(p)
-		return !reported[o.source(p.open)] && !allowed[at]
+		return counts[o.source(p.open)] < maxUnknown && !allowed[at]
 	}
 	for p := range o.unknownPairs(isWanted) {
 		at, _ := o.sides(p)
 		allowed[at] = o.allows(at, RuleHostsUnknown, signpost.ContextItem{})
-		if !allowed[at] {
-			reported[o.source(p.open)] = true
-			o.report(at, RuleHostsUnknown, "declare the hosts of the service under hosts; or write {{host}} instead of "+
-				p.host+", if it is one of them", "%s", o.describeUnknown(p))
+		if allowed[at] {
+			continue
 		}
+		source := o.source(p.open)
+		if counts[source] == 0 {
+			first = append(first, p)
+		}
+		counts[source]++
+	}
+	for _, p := range first {
+		text := o.describeUnknown(p)
+		switch others := counts[o.source(p.open)] - 1; {
+		case others == maxUnknown-1:
+			text += fmt.Sprintf("; hosts would also decide about at least %d other pairs of URLs", others)
+		case others > 0:
+			text += fmt.Sprintf("; hosts would also decide about %s of URLs", spell.Count(others, "other pair"))
+		}
+		at, _ := o.sides(p)
+		o.report(at, RuleHostsUnknown, "declare the hosts of the service under hosts; or write {{host}} instead of "+
+			p.host+", if it is one of them", "%s", text)
 	}
 }
 
