@@ -99,8 +99,9 @@ func (m Manifest) ValidateHosts(hosts ...string) []Finding {
 	check := m.hostCheck()
 	for _, name := range hosts {
 		for misfit := range check.misfits(name) {
-			f := Finding{Rule: RuleURL, Severity: SeverityError, Path: Path{Field(misfit.URL.raw)}, Message: misfit.Error(),
-				Hint: "write the hostname in the URL, or use another host"}
+			f := Finding{Rule: RuleURL, Severity: SeverityError, Path: Path{Field(misfit.URL.raw)},
+				Message: misfit.Error(),
+				Hint:    "write the hostname in the URL, or use another host"}
 			if misfit.Same.raw != "" {
 				f.Rule, f.Path, f.Hint = RuleResolvedURLCollision, Path{Field(misfit.Same.raw)}, "remove one of the two"
 			}

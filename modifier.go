@@ -115,7 +115,10 @@ type Kind struct {
 // Kinds returns the kinds of modifier.
 func Kinds() []Kind {
 	return []Kind{
-		{KindText, TypeString, Text}, {KindNumber, TypeNumber, Number}, {KindBoolean, TypeBoolean, Boolean}, {KindSelect, TypeString, Select},
+		{KindText, TypeString, Text},
+		{KindNumber, TypeNumber, Number},
+		{KindBoolean, TypeBoolean, Boolean},
+		{KindSelect, TypeString, Select},
 	}
 }
 

@@ -55,7 +55,8 @@ func Compile(m Manifest, features ...Feature) (*Template, error) {
 	pieces[last] = append(pieces[last], '\n')
 	text := bytes.Join(pieces, []byte(HostPlaceholder))
 	hash := sha256.Sum256(text)
-	t := &Template{revision: hex.EncodeToString(hash[:revisionBytes]), pieces: pieces, size: len(text), hosts: m.hostCheck()}
+	t := &Template{revision: hex.EncodeToString(hash[:revisionBytes]), pieces: pieces, size: len(text),
+		hosts: m.hostCheck()}
 	for _, e := range m.Endpoints {
 		t.urls = append(t.urls, e.URL)
 	}

@@ -62,7 +62,8 @@ func (u URL) check() *urlError {
 		return badURL("remove everything before the @: every studio and every client would see it",
 			"URL %q has user info before its host", raw)
 	case strings.Contains(rawPort+u.Rest(), HostPlaceholder):
-		return badURL("it stands for the hostname alone: https://{{host}}/…", "URL %q has {{host}} outside the host", raw)
+		return badURL("it stands for the hostname alone: https://{{host}}/…", "URL %q has {{host}} outside the host",
+			raw)
 	case strings.Contains(strings.ReplaceAll(u.Hostname(), HostPlaceholder, ""), "{{"):
 		return badURL("write {{host}}, or the hostname itself: nothing else is filled in there",
 			"URL %q has {{%s}} in its host", raw, placeholders(u.Hostname())[0])
@@ -76,13 +77,16 @@ func (u URL) check() *urlError {
 	case !validPort(port):
 		return badURL("a port is a number from 1 to 65535", "URL %q has port %q", raw, strings.TrimPrefix(rawPort, ":"))
 	case strings.ContainsAny(rest, unescaped) && strings.ContainsAny(bracketedName.ReplaceAllString(rest, "/x$1"), unescaped):
-		return badURL("write it percent-encoded, such as %22 for a quote", "URL %q contains a character that must be percent-encoded", raw)
+		return badURL("write it percent-encoded, such as %22 for a quote",
+			"URL %q contains a character that must be percent-encoded", raw)
 	case escapeErr != nil:
-		return badURL("a percent sign itself is written %25", "URL %q has a percent sign without two hexadecimal digits", raw)
+		return badURL("a percent sign itself is written %25",
+			"URL %q has a percent sign without two hexadecimal digits", raw)
 	case u.fragment != "":
 		return badURL("remove the # and everything after it: clients do not send it", "URL %q has a fragment", raw)
 	case u.DotSegment() != "":
-		return badURL("write the resulting path: clients remove such segments", "URL %q has the path segment %q", raw, u.DotSegment())
+		return badURL("write the resulting path: clients remove such segments", "URL %q has the path segment %q", raw,
+			u.DotSegment())
 	case strings.Contains(raw, "}}{{"):
 		return badURL("put some text between them: otherwise the values cannot be told apart",
 			"URL %q has two placeholders side by side", raw)
@@ -148,7 +152,8 @@ func replaceValid(url, with string) string {
 
 func malformedPlaceholder(url string) *urlError {
 	rest := replaceValid(url, " ")
-	found, hint := rest[strings.IndexAny(rest, "{}"):][:1], "a placeholder is a name in two pairs of braces, such as {{series_id}}"
+	found, hint := rest[strings.IndexAny(rest,
+		"{}"):][:1], "a placeholder is a name in two pairs of braces, such as {{series_id}}"
 	if meant := anyPlaceholder.FindString(rest); meant != "" {
 		found = meant
 		if repaired := repairPlaceholders(meant); validName(strings.Trim(repaired, "{}")) {

@@ -106,7 +106,8 @@ var (
 		write: "write it in lower case: ", open: true}
 	contextTypes = choice{rule: RuleContextType, what: "context type", owner: "context item", known: ContextTypes(),
 		write: "write ", open: true, beyond: []string{ContextHeader, ContextBearerHeader}}
-	valueTypes = choice{rule: RuleWrongType, what: "schema.type", owner: "modifier schema", known: ValueTypes(), write: "write "}
+	valueTypes = choice{rule: RuleWrongType, what: "schema.type", owner: "modifier schema", known: ValueTypes(),
+		write: "write "}
 )
 
 // oneOf reports a value that is missing, or not one of those known. If it differs in case only, the known one is
@@ -121,13 +122,15 @@ func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool 
 		v.required(value, c.owner, strings.Join(c.known[:last], ", ")+" or "+c.known[last], path, more...)
 		return false
 	case c.open && marked && slices.Contains(c.known, meant):
-		f := v.add(c.rule, "write "+meant, path.then(more...), "%s %q needs no plus: the specification knows it", c.what, value)
+		f := v.add(c.rule, "write "+meant, path.then(more...), "%s %q needs no plus: the specification knows it",
+			c.what, value)
 		f.Replacement = meant
 		return false
 	case c.open && marked && meant != "" && meant == strings.TrimSpace(meant):
 		return true
 	}
-	f := v.add(c.rule, "", path.then(more...), `%s %q is not %s or %q`, c.what, value, spell.Quoted(c.known[:last]), c.known[last])
+	f := v.add(c.rule, "", path.then(more...), `%s %q is not %s or %q`, c.what, value, spell.Quoted(c.known[:last]),
+		c.known[last])
 	if i := slices.IndexFunc(c.known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 {
 		f.Hint, f.Replacement = c.write+c.known[i], c.known[i]
 	} else if i := strings.IndexFunc(value, func(r rune) bool { return r > '~' }); i >= 0 {
@@ -188,7 +191,8 @@ func (v *validator) take(url string) bool {
 }
 
 // topLevelTypes are the registered top-level media types. One that begins with x- is private.
-var topLevelTypes = []string{"application", "audio", "example", "font", "haptics", "image", "message", "model", "multipart", "text", "video"}
+var topLevelTypes = []string{"application", "audio", "example", "font", "haptics", "image", "message", "model",
+	"multipart", "text", "video"}
 
 func (v *validator) mimeType(s string) {
 	const usual = "the usual one is application/json"
@@ -198,7 +202,8 @@ func (v *validator) mimeType(s string) {
 	switch {
 	case s == "":
 		v.required(s, "endpoint", "the content type of the response, usually application/json", nil, path...)
-	case err != nil || strings.Count(mediaType, "/") != 1 || strings.Contains(mediaType, "*") || s != strings.TrimSpace(s):
+	case err != nil || s != strings.TrimSpace(s),
+		strings.Count(mediaType, "/") != 1 || strings.Contains(mediaType, "*"):
 		v.add(RuleMIMEType, usual, path, "mime_type %q is not a media type (type/subtype)", s)
 	case !slices.Contains(topLevelTypes, top) && !strings.HasPrefix(top, "x-"):
 		f := v.add(RuleMIMEType, usual, path, "mime_type %q begins with %q, which is not a media type", s, s[:len(top)])
@@ -221,7 +226,8 @@ func (v *validator) contextItems(items []ContextItem) {
 	keys, sentAs := make(map[string]bool), make(map[string]string)
 	for i, c := range items {
 		path := Path{Field("context_obj"), Item(i)}
-		v.required(c.Key, "context item", "the name of a built-in context key, or of one that a plugin supplies", path, Field("key"))
+		v.required(c.Key, "context item", "the name of a built-in context key, or of one that a plugin supplies",
+			path, Field("key"))
 		v.oneOf(c.Type, contextTypes, path, Field("type"))
 		v.extra(c.Extra, reflect.TypeFor[ContextItem](), path)
 		if c.Key == "" {
@@ -246,7 +252,8 @@ func (v *validator) contextItems(items []ContextItem) {
 
 // modifier validates one modifier. keys holds the query parameters of the modifiers before it.
 func (v *validator) modifier(m Modifier, path Path, keys map[string]bool) {
-	v.required(m.ID, "modifier", "unique in the endpoint, and never changed: the studio stores an editor's value under it", path, Field("id"))
+	v.required(m.ID, "modifier",
+		"unique in the endpoint, and never changed: the studio stores an editor's value under it", path, Field("id"))
 	v.required(m.Name, "modifier", "the name that editors see in the studio", path, Field("name"))
 	if len(m.Params) == 0 {
 		v.add(RuleRequiredField, "", path.then(Field("params")), "modifier has no params")
@@ -308,7 +315,8 @@ func (v *validator) options(p Param, path Path) {
 	value := func(value string, more ...step) {
 		switch {
 		case value == "":
-			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path.then(more...), "an option has an empty value")
+			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path.then(more...),
+				"an option has an empty value")
 		case seen[value]:
 			v.add(RuleSelectOptions, "", path.then(more...), "option value %q is duplicated", value)
 		}

@@ -33,7 +33,8 @@ func (d *decoder) readAllow(n, endpoint *tree.Node) {
 			a.keys = d.allowedKeys(a.rule, f.Value)
 		}
 		if reason.Text == "" && !d.broken[reason] && (reason.Kind == tree.String || f.Value.Kind == tree.Object) {
-			d.add(signpost.RuleRequiredField, "say why it is intended", f.Key, "allow gives no reason for %s", f.Key.Text)
+			d.add(signpost.RuleRequiredField, "say why it is intended", f.Key, "allow gives no reason for %s",
+				f.Key.Text)
 		}
 		d.allowances = append(d.allowances, a)
 	}
@@ -46,7 +47,8 @@ func (d *decoder) allowedKeys(rule string, n *tree.Node) []string {
 	case at == nil || d.broken[list]:
 		return nil
 	case !slices.Contains(lossRules, rule):
-		d.add(RuleUnknownField, "name only the reason", at, "keys are for %s, not for %s", strings.Join(lossRules, " and "), rule)
+		d.add(RuleUnknownField, "name only the reason", at, "keys are for %s, not for %s",
+			strings.Join(lossRules, " and "), rule)
 	case len(list.Items) == 0:
 		d.add(signpost.RuleRequiredField, "name a context key, or remove keys", at, "keys is an empty list")
 	}
@@ -60,7 +62,8 @@ func (d *decoder) allowedKeys(rule string, n *tree.Node) []string {
 // warn reports a warning of this package, unless it is allowed. endpoint is the URL of the endpoint that it is about,
 // or nil.
 func (d *decoder) warn(rule, hint string, at, endpoint *tree.Node, format string, args ...any) {
-	f := signpost.Finding{Rule: rule, Severity: signpost.SeverityWarning, Hint: hint, Message: fmt.Sprintf(format, args...)}
+	f := signpost.Finding{Rule: rule, Severity: signpost.SeverityWarning, Hint: hint,
+		Message: fmt.Sprintf(format, args...)}
 	d.reportAt(f, tree.Field{Key: at, Value: at}, nil, endpoint)
 }
 

@@ -119,8 +119,8 @@ func (d *decoder) dedented(n *tree.Node, v *fields.Value) {
 			if strings.Contains(where, "://") {
 				where, under = fmt.Sprintf("the URL %q", where), "the URL"
 			}
-			d.add(RuleUnknownField, "it belongs under "+under+": indent it, and everything in it, by one more level", f.Key,
-				"%s is next to %s, not in it", what, where)
+			d.add(RuleUnknownField, "it belongs under "+under+": indent it, and everything in it, by one more level",
+				f.Key, "%s is next to %s, not in it", what, where)
 		}
 		// What follows is indented like its fields, so YAML puts it into the field.
 		var fields, siblings []tree.Field
@@ -219,7 +219,8 @@ func (d *decoder) wrongVersion(versions *tree.Node, v tree.Field) {
 	switch {
 	case match == nil || v.Key.Text == "":
 	case match[1] == "":
-		f.Message, f.Hint = fmt.Sprintf("%q is not a version: versions begin at v1", v.Key.Text), "write v1, in the URLs too"
+		f.Message = fmt.Sprintf("%q is not a version: versions begin at v1", v.Key.Text)
+		f.Hint = "write v1, in the URLs too"
 	default:
 		meant = "v" + match[1]
 		f.Hint = fmt.Sprintf("did you mean %q?", meant)

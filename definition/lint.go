@@ -60,7 +60,8 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 		judged = warnings.Published(v.manifest, d.own(), errors)
 	}
 	if d.hostsFail {
-		judged = slices.DeleteFunc(judged, func(f signpost.Finding) bool { return slices.Contains(warnings.AboutHosts, f.Rule) })
+		isConsequence := func(f signpost.Finding) bool { return slices.Contains(warnings.AboutHosts, f.Rule) }
+		judged = slices.DeleteFunc(judged, isConsequence)
 	}
 	collisions := v.manifest.ValidateHosts(append(d.Hosts.Exact(), d.opts.Accepted.Exact()...)...)
 	for _, f := range slices.Concat(errors, collisions, judged) {
@@ -83,7 +84,8 @@ func (d *decoder) lintFeatures() {
 		for _, f := range feature.Validate() {
 			d.reportAt(f, declared, f.Path, nil)
 		}
-		if items := declared.Value.Get("context_obj"); len(feature.ContextObj) == 0 && !d.broken[declared.Value] && !d.broken[items] {
+		isBroken := d.broken[declared.Value] || d.broken[declared.Value.Get("context_obj")]
+		if len(feature.ContextObj) == 0 && !isBroken {
 			d.add(signpost.RuleRequiredField, "", declared.Key, "feature %q has no context_obj", declared.Key.Text)
 		}
 	}
@@ -123,7 +125,8 @@ func (d *decoder) applications(v version, features []signpost.Feature) []int {
 	for _, e := range v.manifest.Endpoints {
 		urls = append(urls, e.URL)
 		// A trailing slash that keeps it from applying is reported itself, unless it is meant.
-		if url, ok := strings.CutSuffix(e.URL, "/"); ok && !d.allows(warnings.TrailingSlash, placeOf(v.endpoints[e.URL].Key), d.used) {
+		url, slash := strings.CutSuffix(e.URL, "/")
+		if slash && !d.allows(warnings.TrailingSlash, placeOf(v.endpoints[e.URL].Key), d.used) {
 			urls = append(urls, url)
 		}
 	}

@@ -133,7 +133,8 @@ func (d *decoder) finish() *File {
 	}
 	if d.reported > maxFindings {
 		rest := &d.findings[maxFindings]
-		rest.Message, rest.Hint, rest.Fix = fmt.Sprintf("%d more findings are not listed", d.reported-maxFindings), "fix the others first", nil
+		rest.Message = fmt.Sprintf("%d more findings are not listed", d.reported-maxFindings)
+		rest.Hint, rest.Fix = "fix the others first", nil
 	}
 	// Problems with an aliased value are found wherever it is used.
 	type id struct {

@@ -148,7 +148,8 @@ func (d *decoder) readModifiers(n *tree.Node) {
 	d.shared = make(map[string]*sharedModifier, len(n.Fields))
 	for _, field := range n.Fields {
 		m, deprecated := d.modifier(field.Value)
-		d.shared[field.Key.Text] = &sharedModifier{Field: field, modifier: m, deprecated: deprecated, size: renderedSize(m)}
+		d.shared[field.Key.Text] = &sharedModifier{Field: field, modifier: m, deprecated: deprecated,
+			size: renderedSize(m)}
 		d.sharedNames = append(d.sharedNames, field.Key.Text)
 	}
 }
@@ -189,7 +190,8 @@ func (d *decoder) readSuffixes(n *tree.Node, feature *signpost.Feature) {
 	isEmpty := func(item *tree.Node) bool { return item.Text == "" && !d.broken[item] }
 	if len(n.Items) == 0 || slices.ContainsFunc(n.Items, isEmpty) {
 		d.broken[n] = true
-		d.add(signpost.RuleWrongType, "remove it for every endpoint, or name a suffix", n, "url_suffix is an empty list, or has an empty suffix")
+		d.add(signpost.RuleWrongType, "remove it for every endpoint, or name a suffix", n,
+			"url_suffix is an empty list, or has an empty suffix")
 		return
 	}
 	for _, item := range n.Items {
@@ -338,7 +340,8 @@ func (d *decoder) modifierInput(n *tree.Node, kind string) signpost.ModifierInpu
 func (d *decoder) kind(n *tree.Node) signpost.Kind {
 	_, at := n.Field("kind")
 	if at == nil {
-		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form", n, "modifier has no kind")
+		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form",
+			n, "modifier has no kind")
 		return signpost.Kind{}
 	}
 	name, known := at.Text, fields.ShortModifier.Field("kind").Value.Values
@@ -354,10 +357,11 @@ func (d *decoder) kind(n *tree.Node) signpost.Kind {
 func (d *decoder) param(n *tree.Node) signpost.Param {
 	ui, schema := n.Get("ui"), n.Get("schema")
 	p := signpost.Param{
-		Key:    n.Get("key").Text,
-		UI:     signpost.UI{Label: ui.Get("label").Text, Placeholder: ui.Get("placeholder").Text, Extra: d.extras[ui]},
-		Schema: signpost.Schema{Type: schema.Get("type").Text, Default: scalar(schema.Get("default"), d.broken), Extra: d.extras[schema]},
-		Extra:  d.extras[n],
+		Key: n.Get("key").Text,
+		UI:  signpost.UI{Label: ui.Get("label").Text, Placeholder: ui.Get("placeholder").Text, Extra: d.extras[ui]},
+		Schema: signpost.Schema{Type: schema.Get("type").Text, Default: scalar(schema.Get("default"), d.broken),
+			Extra: d.extras[schema]},
+		Extra: d.extras[n],
 	}
 	if key, enum := schema.Field("enum"); key != nil {
 		p.Schema.Enum = []string{}
@@ -384,7 +388,8 @@ func (d *decoder) options(n *tree.Node) []signpost.Option {
 		return options
 	}
 	for _, item := range n.Items {
-		options = append(options, signpost.Option{Value: item.Get("value").Text, Label: item.Get("label").Text, Extra: d.extras[item]})
+		options = append(options,
+			signpost.Option{Value: item.Get("value").Text, Label: item.Get("label").Text, Extra: d.extras[item]})
 	}
 	return options
 }
@@ -418,10 +423,12 @@ func (d *decoder) deprecation(object, endpoint *tree.Node) *signpost.Deprecation
 		return nil
 	}
 	until := n.Get("until")
-	dep := &signpost.Deprecation{Since: date(n.Get("since")), Until: date(until), Use: n.Get("use").Text, Reason: n.Get("reason").Text}
+	dep := &signpost.Deprecation{Since: date(n.Get("since")), Until: date(until), Use: n.Get("use").Text,
+		Reason: n.Get("reason").Text}
 	switch {
 	case !n.Has("since"):
-		d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n, "deprecated has no since")
+		d.add(signpost.RuleRequiredField, "add the day of the announcement, such as since: 2026-01-31", n,
+			"deprecated has no since")
 		return nil
 	case !dep.Until.IsZero() && dep.Until.Before(dep.Since):
 		d.add(signpost.RuleWrongType, "", until, "until is before since")

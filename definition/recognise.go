@@ -49,7 +49,8 @@ func leftAlone(top []string, text []byte) bool {
 	has := func(field string) bool { return slices.Contains(top, field) }
 	isServed := isFlow(text) || !bytes.Contains(text, []byte("{{host}}")) // otherwise, a definition lacks its versions
 	return has("openapi") || has("swagger") || has("signpost_usage") || has("apiVersion") && has("kind") ||
-		has("endpoints") && isServed || has("$defs") || has("properties") || has("$schema") && bytes.Contains(text, []byte("json-schema.org/"))
+		has("endpoints") && isServed || has("$defs") || has("properties") ||
+		has("$schema") && bytes.Contains(text, []byte("json-schema.org/"))
 }
 
 var (
@@ -69,8 +70,8 @@ var (
 func isFlow(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		content := bytes.TrimSpace(line)
-		isPreamble := len(content) == 0 || content[0] == '#' || content[0] == '%' || bytes.HasPrefix(content, []byte("---"))
-		if !isPreamble {
+		isBlank := len(content) == 0 || content[0] == '#'
+		if !isBlank && content[0] != '%' && !bytes.HasPrefix(content, []byte("---")) {
 			return line[0] == '{'
 		}
 	}
@@ -139,13 +140,16 @@ type format struct{ name, hint string }
 
 // formats are recognised by one of their top-level fields.
 var formats = map[string]format{
-	"openapi":      {"an OpenAPI document", "signpost import makes a definition from it"},
-	"swagger":      {"an OpenAPI document", "convert it to OpenAPI 3; then signpost import makes a definition from it"},
-	"endpoints":    {"a manifest", "signpost import makes a definition from it; signpost diff, match and check read it as it is"},
-	"dependencies": {"a package.json", ""}, "devDependencies": {"a package.json", ""}, "scripts": {"a package.json", ""},
-	"services":       {"a Compose file", ""},
-	"apiVersion":     {"a Kubernetes manifest", ""},
-	"signpost_usage": {"a usage file", "signpost diff --usage reads it"},
+	"openapi": {"an OpenAPI document", "signpost import makes a definition from it"},
+	"swagger": {"an OpenAPI document", "convert it to OpenAPI 3; then signpost import makes a definition from it"},
+	"endpoints": {"a manifest",
+		"signpost import makes a definition from it; signpost diff, match and check read it as it is"},
+	"dependencies":    {"a package.json", ""},
+	"devDependencies": {"a package.json", ""},
+	"scripts":         {"a package.json", ""},
+	"services":        {"a Compose file", ""},
+	"apiVersion":      {"a Kubernetes manifest", ""},
+	"signpost_usage":  {"a usage file", "signpost diff --usage reads it"},
 }
 
 var unknownFormat = format{hint: "a definition has versions: {v1: {endpoints: {…}}}; signpost init writes one to start from"}

@@ -28,7 +28,9 @@ func (r Renderer) Render(file interface {
 		text, carets := mark(f, line, first)
 		fmt.Fprintf(&out, "%s\n", r.style(dim, gutter+" |"))
 		fmt.Fprintf(&out, "%s %s\n", r.style(dim, fmt.Sprintf("%d |", f.Line)), text)
-		fmt.Fprintf(&out, "%s %s%s\n", r.style(dim, gutter+" |"), carets[:strings.IndexByte(carets, '^')], r.style(colors[f.Severity], strings.TrimLeft(carets, " ")))
+		marked := strings.TrimLeft(carets, " ")
+		indent := carets[:len(carets)-len(marked)]
+		fmt.Fprintf(&out, "%s %s%s\n", r.style(dim, gutter+" |"), indent, r.style(colors[f.Severity], marked))
 	}
 	if f.Hint != "" {
 		fmt.Fprintf(&out, "%s %s %s\n", gutter, r.style(dim, "= hint:"), escape.Text(f.Hint, ""))

@@ -87,7 +87,8 @@ func Rules() []Rule {
 		{match.RuleHostsUnknown, w, "where hosts decide whether URLs overlap, they are declared", nil},
 		{RuleUnusedModifier, w, "a shared modifier is used", (*decoder).checkUnusedModifiers},
 		{RuleFeatureMatchesNothing, w, "an enabled feature applies to an endpoint", (*decoder).checkIdleFeatures},
-		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have", (*decoder).checkVersionsInURLs},
+		{RuleVersionNotDeclared, w, "the URLs of the service name no version that it does not have",
+			(*decoder).checkVersionsInURLs},
 		{RuleNoEndpoints, w, "every version has endpoints", (*decoder).checkNoEndpoints},
 		{RuleBasePathVersion, w, "a base_path does not repeat the version or the route", (*decoder).checkBasePath},
 		{RuleQuotedName, w, "names and ids have no typographic quotes around them", (*decoder).checkQuotes},
@@ -114,7 +115,8 @@ func isRule(name string) bool {
 func (d *decoder) checkNoEndpoints() {
 	for _, v := range d.versions {
 		if len(v.manifest.Endpoints) == 0 && v.endpoints != nil && !d.unread {
-			d.warn(RuleNoEndpoints, "add an endpoint, or remove the version", v.key, nil, "version %s has no endpoints: its manifest is empty", v.name)
+			d.warn(RuleNoEndpoints, "add an endpoint, or remove the version", v.key, nil,
+				"version %s has no endpoints: its manifest is empty", v.name)
 		}
 	}
 }
@@ -144,7 +146,8 @@ func (d *decoder) checkVersionsInURLs() {
 			}
 			at := v.endpoints[e.URL]
 			if other := routes.OtherVersion(u, v.name, declared); other != "" {
-				d.add(RuleVersionMismatch, "a manifest lists the URLs of its own version: move it to "+other+", or correct the URL",
+				d.add(RuleVersionMismatch,
+					"a manifest lists the URLs of its own version: move it to "+other+", or correct the URL",
 					at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
 			} else if !hasOwn { // otherwise the version is that of another API
 				d.warn(RuleVersionNotDeclared, "declare "+named+" under versions, or correct the URL", at.Key, at.Key,
@@ -174,8 +177,8 @@ type quotedText struct {
 // checkQuotes reports values in typographic quotes, which YAML takes for part of the text.
 func (d *decoder) checkQuotes() {
 	for _, q := range d.quoted {
-		d.warn(RuleQuotedName, "write "+typographic.ReplaceAllString(q.at.Text, "$1")+", or use straight quotes", q.at, q.endpoint,
-			"%s %s has typographic quotes around it, which are part of it", q.field, q.at.Text)
+		d.warn(RuleQuotedName, "write "+typographic.ReplaceAllString(q.at.Text, "$1")+", or use straight quotes",
+			q.at, q.endpoint, "%s %s has typographic quotes around it, which are part of it", q.field, q.at.Text)
 	}
 }
 
@@ -189,13 +192,15 @@ func (d *decoder) checkBasePath() {
 		return
 	}
 	d.warn(RuleBasePathVersion, "write "+cmp.Or(base, "/"), at, nil,
-		"base path %q ends in what Signpost appends: the manifest of v1 is at %s", d.BasePath, routes.Path(d.BasePath, "v1"))
+		"base path %q ends in what Signpost appends: the manifest of v1 is at %s", d.BasePath,
+		routes.Path(d.BasePath, "v1"))
 }
 
 func (d *decoder) checkUnusedModifiers() {
 	for _, name := range d.sharedNames {
 		if shared := d.shared[name]; !shared.used && !d.unread { // otherwise the part that was not read may use it
-			d.warn(RuleUnusedModifier, "remove it, or name it in an endpoint's modifiers", shared.Key, nil, "no endpoint uses the shared modifier %q", name)
+			d.warn(RuleUnusedModifier, "remove it, or name it in an endpoint's modifiers", shared.Key, nil,
+				"no endpoint uses the shared modifier %q", name)
 		}
 	}
 }

@@ -32,7 +32,8 @@ func (d *decoder) keepPlaces() {
 	featuresFail := slices.ContainsFunc(unpathed, func(offset int) bool {
 		return isInField(d.doc.Root, "enable", offset) || isInField(d.doc.Root, "features", offset)
 	})
-	d.allowances = slices.DeleteFunc(d.allowances, func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) })
+	isDone := func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) }
+	d.allowances = slices.DeleteFunc(d.allowances, isDone)
 	for _, a := range d.allowances {
 		a.key = nil
 	}
@@ -85,7 +86,8 @@ func (d *decoder) errorsIn(endpoint tree.Field, offsets []int) []signpost.Path {
 			paths = append(paths, path)
 		}
 		for i, item := range endpoint.Value.Get("modifiers").Items {
-			if shared := d.shared[item.Text]; shared != nil && item.Kind == tree.String && isInside(shared.Field, offset) {
+			shared := d.shared[item.Text]
+			if shared != nil && item.Kind == tree.String && isInside(shared.Field, offset) {
 				paths = append(paths, signpost.Path{url, signpost.Field("modifiers"), signpost.Item(i)})
 			}
 		}

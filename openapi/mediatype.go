@@ -24,7 +24,8 @@ func (im *importer) mimeType(op *operation) string {
 		}
 	}
 	if im.opts.MIMEType == "" {
-		op.note(op.key, "no response has a content type that a manifest can have; using %s (set another with --mime-type)",
+		op.note(op.key,
+			"no response has a content type that a manifest can have; using %s (set another with --mime-type)",
 			signpost.MIMEJSON)
 	}
 	return cmp.Or(im.opts.MIMEType, signpost.MIMEJSON)

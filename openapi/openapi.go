@@ -46,7 +46,8 @@ func (o Options) Validate() error {
 	}
 	for scheme, key := range o.Context {
 		if scheme == "" || key == "" {
-			return fmt.Errorf("%q is not a security scheme and its context key, such as bearerAuth=access_token", scheme+"="+key)
+			return fmt.Errorf("%q is not a security scheme and its context key, such as bearerAuth=access_token",
+				scheme+"="+key)
 		}
 	}
 	return nil
@@ -170,7 +171,8 @@ func (im *importer) endpoints() ([]*operation, error) {
 			err = fmt.Errorf("it has the same URL as %s, and a manifest lists a URL once", other.label)
 		}
 		if im.resolved > maxResolved {
-			return nil, fmt.Errorf("the document is more than %d MiB larger with its references resolved", maxResolved>>20)
+			return nil, fmt.Errorf("the document is more than %d MiB larger with its references resolved",
+				maxResolved>>20)
 		}
 		if err != nil {
 			op.leaveOut(err)

@@ -123,7 +123,8 @@ func (im *importer) endpoint(op *operation) (err error) {
 	im.addModifiers(op)
 
 	// names and modifiers are valid by construction
-	e := signpost.Endpoint{URL: op.url, Name: op.label, Method: op.method, MIMEType: op.mimeType, ContextObj: op.context}
+	e := signpost.Endpoint{URL: op.url, Name: op.label, Method: op.method, MIMEType: op.mimeType,
+		ContextObj: op.context}
 	if findings := signpost.NewManifest(e).Validate(); len(findings) > 0 {
 		return errors.New(findings[0].Message)
 	}

@@ -44,7 +44,8 @@ const (
 func (im *importer) shape(n *tree.Node) *shape {
 	s := im.shapes[n]
 	if s == nil {
-		s = &shape{err: fmt.Errorf("its schema leads back to itself, or is nested more than %d levels deep", maxNesting)}
+		s = &shape{err: fmt.Errorf("its schema leads back to itself, or is nested more than %d levels deep",
+			maxNesting)}
 		im.shapes[n] = s
 		im.nesting++
 		if im.nesting <= maxNesting {

@@ -26,7 +26,8 @@ func (im *importer) write(used []*operation, notes []Note) []byte {
 	for _, n := range notes {
 		switch {
 		case n.LeftOut:
-			definition.LeftOut = append(definition.LeftOut, n.subject()+": "+strings.TrimPrefix(n.Message, leftOutPrefix))
+			definition.LeftOut = append(definition.LeftOut,
+				n.subject()+": "+strings.TrimPrefix(n.Message, leftOutPrefix))
 		case n.More > 0:
 			definition.Comments = append(definition.Comments, n.subject()+": "+n.Message)
 		default:

@@ -29,7 +29,8 @@ func prove(file *definition.File, manifests []*manifest, host string) error {
 		}
 		if len(changes) > 0 {
 			first := changes[0]
-			return fmt.Errorf("%s: the definition would give another manifest: %s: %s", m.Name, first.Endpoint, first.Message)
+			return fmt.Errorf("%s: the definition would give another manifest: %s: %s", m.Name, first.Endpoint,
+				first.Message)
 		}
 	}
 	return nil

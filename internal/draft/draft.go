@@ -156,7 +156,8 @@ func (d Definition) shared() (shared map[string]string, order []string) {
 
 // isSharedName reports whether an id can be the name of a shared modifier, which must not look like an extension.
 func isSharedName(id string) bool {
-	return id != "" && len(id) <= maxSharedName && !strings.HasPrefix(id, "x-") && !strings.HasPrefix(id, signpost.Beyond)
+	return id != "" && len(id) <= maxSharedName &&
+		!strings.HasPrefix(id, "x-") && !strings.HasPrefix(id, signpost.Beyond)
 }
 
 // indent indents all lines of a text but the first.

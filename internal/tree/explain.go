@@ -25,14 +25,16 @@ var mistakes = []struct {
 
 	// These come next because they confuse everything below them.
 	{"", shows(whole, conflictMarker.String(), "unresolved merge conflict", "choose one of the two versions and remove the conflict markers")},
-	{"control characters", shows(whole, `([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}])`, "a control character", "remove it")},
+	{"control characters",
+		shows(whole, `([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}])`, "a control character", "remove it")},
 	{"expected single document", shows(whole, `(?m)^ *[^\s#%].*(?:\n.*)*?\n(---|\.\.\.)`,
 		"more than one YAML document in the file", "one file holds one service: put the next one into a file of its own")},
 	{"", shows(here, `^ *(\t)`, "a tab in the indentation", "YAML is indented with spaces, not tabs")},
 	{"", shows(nearby, `(?m)(?:^|:) *([\x{85}\x{a0}\p{Zl}\p{Zp}\x{1680}\x{2000}-\x{200a}\x{202f}\x{205f}\x{3000}])`,
 		"a no-break space, or another that YAML takes for text", "replace it with a normal space")},
 
-	{"unexpected end of stream while scanning a quoted scalar", func(e *explainer) bool { return e.unclosed(e.context) }},
+	{"unexpected end of stream while scanning a quoted scalar",
+		func(e *explainer) bool { return e.unclosed(e.context) }},
 	{"mapping values are not allowed", dash},
 	{"mapping values are not allowed", (*explainer).colonInText},
 	{"mapping values are not allowed", (*explainer).noColonAbove},
@@ -60,8 +62,10 @@ var dash = shows(nearby, `(?m)^ *([–—])(?: |$)`, `"$1" does not begin a list
 // keyless are the forms of a line that should have a key.
 var keyless = []func(*explainer) bool{
 	shows(atKeyless, `^((//|/\*).*)`, "YAML has no comments with $2", "begin a comment with #"),
-	shows(atKeyless, `^([^\s:;]+;[^\s:;]+;.*)`, "this looks like a table", "write one field per line, such as name: Feeds"),
-	shows(atKeyless, `^(\{.*)`, "an object in braces among the fields of an object", "remove the braces around the field"),
+	shows(atKeyless, `^([^\s:;]+;[^\s:;]+;.*)`, "this looks like a table",
+		"write one field per line, such as name: Feeds"),
+	shows(atKeyless, `^(\{.*)`, "an object in braces among the fields of an object",
+		"remove the braces around the field"),
 	shows(atKeyless, `^(("[^"]*):")$`, "the colon belongs after the closing quote", `$2":`),
 	shows(atKeyless, `^(([^\s:]+):([^\s/]\S*))$`, "missing space after the colon", "$2: $3"),
 	shows(atKeyless, `^((\S+?)\s*(?:(?:=>|=|：)(?:\s|$)|\s|$)\s*(.*))$`, `missing colon after "$2"`, "$2: $3"),
@@ -122,7 +126,8 @@ func shows(where func(*explainer) (start, end int), form, message, hint string) 
 		expand := func(template string) string {
 			return strings.TrimSpace(string(expression.ExpandString(nil, template, text, m)))
 		}
-		return e.syntax(start+m[2], start+m[3], strings.Replace(expand(hint), "…", quoted(text[m[2]:m[3]]), 1), "%s", expand(message))
+		return e.syntax(start+m[2], start+m[3], strings.Replace(expand(hint), "…", quoted(text[m[2]:m[3]]), 1), "%s",
+			expand(message))
 	}
 }
 
@@ -142,7 +147,8 @@ var closing = map[byte]byte{'{': '}', '[': ']'}
 func (e *explainer) colonInText() bool {
 	b := e.line
 	start := b.end - len(b.value)
-	return b.value != "" && e.at > start && e.syntax(start, b.end, b.key+": "+quoted(b.value), `text with ": " in it needs quotes`)
+	return b.value != "" && e.at > start && e.syntax(start, b.end, b.key+": "+quoted(b.value),
+		`text with ": " in it needs quotes`)
 }
 
 // noColonAbove finds a line without a key above one that has one, unless it continues the plain text of a line above
@@ -158,7 +164,8 @@ func (e *explainer) noColonAbove() bool {
 func (e *explainer) noColon(b blockLine) bool {
 	e.keyless = b
 	if above := e.next(b, -1); above.value == "|" || above.value == ">" {
-		return e.reportLine(b, "indent it by more than "+shortened(above.key), "the text below %s is not indented", above.value)
+		return e.reportLine(b, "indent it by more than "+shortened(above.key), "the text below %s is not indented",
+			above.value)
 	}
 	return slices.ContainsFunc(keyless, func(explain func(*explainer) bool) bool { return explain(e) })
 }
@@ -249,11 +256,13 @@ func (e *explainer) misplaced(b, other blockLine) bool {
 	if b.item {
 		name = "the item"
 	}
-	return e.reportLine(b, hint, "indented by %s, but %s on line %d is %s", spell.Count(b.indent, "space"), name, other.number, is)
+	return e.reportLine(b, hint, "indented by %s, but %s on line %d is %s", spell.Count(b.indent, "space"), name,
+		other.number, is)
 }
 
 func (e *explainer) fieldInList() bool {
-	return e.reportLine(e.line, `begin it with "- ", or indent it like the other fields of its item`, "a field among the items of a list")
+	return e.reportLine(e.line, `begin it with "- ", or indent it like the other fields of its item`,
+		"a field among the items of a list")
 }
 
 func (e *explainer) firstIndented() bool {
@@ -271,7 +280,8 @@ func (e *explainer) bracketInWord() bool {
 		return false
 	}
 	start := strings.LastIndexAny(string(e.Text[:e.at]), " \t\r\n,{[") + 1
-	return e.syntax(start, e.at+1, "put it in quotes", "text with %q in it needs quotes inside brackets", string(e.Text[e.at]))
+	return e.syntax(start, e.at+1, "put it in quotes", "text with %q in it needs quotes inside brackets",
+		string(e.Text[e.at]))
 }
 
 // unclosedBracket finds a bracket that is not closed before the next key, before another one that closes, or at all.

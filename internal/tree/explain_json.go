@@ -17,7 +17,8 @@ var jsonMistakes = []struct{ says, chars, message, hint string }{
 	{"", "/#", "JSON has no comments", "remove it"},
 	{"", "“”„‘’", "this is not a quote in JSON", `use straight double quotes: "…"`},
 	{"", "\u00a0", "U+00A0 is not a space in JSON", "replace it with a normal space"},
-	{"after top-level value", "{", "more than one JSON document in the file", "one file holds one service: put the next one into a file of its own"},
+	{"after top-level value", "{", "more than one JSON document in the file",
+		"one file holds one service: put the next one into a file of its own"},
 	{"looking for beginning of object key", ",", "unexpected comma", "remove it"},
 	{"looking for beginning of object key", "", "a key is not in quotes", "put it in double quotes"},
 	{"looking for beginning of value", ",}]", "a value is missing here", "give the field a value, or remove it"},
@@ -56,11 +57,14 @@ func (d *Document) explainJSON(err error) {
 	word := string(jsonWord.Find(d.Text[at:]))
 	end := at + len(word)
 	closes := r == '}' || r == ']'
-	leadingZero := r >= '0' && r <= '9' && at > 0 && d.Text[at-1] == '0' && strings.HasPrefix(message, "invalid character '"+string(r)+"' after")
+	isDigit := r >= '0' && r <= '9'
+	leadingZero := isDigit && at > 0 && d.Text[at-1] == '0' &&
+		strings.HasPrefix(message, "invalid character '"+string(r)+"' after")
 	conflict := conflictMarker.FindIndex(d.Text)
 	switch open := Open(string(d.Text[:at])); {
 	case conflict != nil:
-		d.syntax(conflict[0], conflict[1], "choose one of the two versions and remove the conflict markers", "unresolved merge conflict")
+		d.syntax(conflict[0], conflict[1], "choose one of the two versions and remove the conflict markers",
+			"unresolved merge conflict")
 	case leadingZero:
 		d.syntax(at-1, end, "write it without the 0", "a number does not begin with 0")
 	case jsonWords[word] != "" && strings.Contains(message, "looking for beginning of value"):
@@ -74,7 +78,8 @@ func (d *Document) explainJSON(err error) {
 	case closes && (strings.Contains(message, "after array element") || strings.Contains(message, "after object key:value pair")):
 		d.unclosed(open[len(open)-1])
 	case before == 0 && r != '/':
-		d.syntax(at, end, "if the file is YAML, give it a name that ends in .yaml", "%s where JSON begins with {", shortened(word))
+		d.syntax(at, end, "if the file is YAML, give it a name that ends in .yaml", "%s where JSON begins with {",
+			shortened(word))
 	default:
 		for _, m := range jsonMistakes {
 			if strings.Contains(message, m.says) && (m.chars == "" || strings.ContainsRune(m.chars, r)) {

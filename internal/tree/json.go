@@ -89,7 +89,8 @@ func (d *Document) addField(n *Node, f Field) {
 	}
 	first, _ := n.Field(f.Key.Text)
 	line, column := d.Position(first.Start())
-	d.problem(DuplicateKey, f.Key, "keep one of the two", "%q is already used on line %d, column %d", f.Key.Text, line, column)
+	d.problem(DuplicateKey, f.Key, "keep one of the two", "%q is already used on line %d, column %d", f.Key.Text,
+		line, column)
 }
 
 // jsonNumber matches numbers that may be written in a document, including YAML, because they are served as written.
@@ -98,6 +99,7 @@ var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 // checkNumber reports a number that would not be served as the number that it looks like.
 func (d *Document) checkNumber(n *Node) {
 	if _, err := strconv.ParseFloat(n.Text, 64); err != nil || !jsonNumber.MatchString(n.Text) { // it may be out of range
-		d.problem(BadValue, n, "put it in quotes if it is text; if it is a number, write it in plain digits", "%s is not a plain number", n.Text)
+		d.problem(BadValue, n, "put it in quotes if it is text; if it is a number, write it in plain digits",
+			"%s is not a plain number", n.Text)
 	}
 }

@@ -205,7 +205,8 @@ func Parse(text []byte, json bool) *Document {
 	case large:
 		d.tooLarge(0, "the file is larger than %d MiB", MaxSize>>20)
 	case wide:
-		d.syntax(0, 0, "save it as UTF-8; in Windows PowerShell, write it with Out-File -Encoding utf8", "the file is UTF-16")
+		d.syntax(0, 0, "save it as UTF-8; in Windows PowerShell, write it with Out-File -Encoding utf8",
+			"the file is UTF-16")
 	case !utf8.Valid(d.Text):
 		at := bytes.IndexRune(d.Text, utf8.RuneError)
 		d.syntax(at, at+1, "save the file as UTF-8", "the file is not UTF-8 text")
@@ -269,7 +270,8 @@ func (d *Document) problem(kind ProblemKind, at *Node, hint, format string, args
 	fails := kind <= TooLarge
 	d.Failed = d.Failed || fails
 	if len(d.Problems) < maxProblems || fails {
-		d.Problems = append(d.Problems, Problem{Kind: kind, Message: fmt.Sprintf(format, args...), Hint: hint, At: at, Value: at})
+		d.Problems = append(d.Problems,
+			Problem{Kind: kind, Message: fmt.Sprintf(format, args...), Hint: hint, At: at, Value: at})
 	}
 }
 
@@ -287,7 +289,8 @@ func (d *Document) tooLarge(at int, format string, args ...any) {
 }
 
 func (d *Document) tooDeep(at int) bool {
-	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "a definition is never that deep", "nested more than %d levels deep", maxDepth)
+	d.problem(TooLarge, d.NodeAt(at, min(at+1, len(d.Text))), "a definition is never that deep",
+		"nested more than %d levels deep", maxDepth)
 	return true
 }
 

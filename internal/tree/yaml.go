@@ -69,7 +69,8 @@ func (d *Document) hasOtherBreak() bool {
 		return false
 	}
 	r, size := utf8.DecodeRune(d.Text[at:])
-	return d.syntax(at, at+size, fmt.Sprintf(`remove it, or write \u%04x in double quotes`, r), "U+%04X, which YAML takes for a line break", r)
+	return d.syntax(at, at+size, fmt.Sprintf(`remove it, or write \u%04x in double quotes`, r),
+		"U+%04X, which YAML takes for a line break", r)
 }
 
 // crowded returns the offset at which a text has more separators than the allowed number of keys with a value, or -1.
@@ -203,7 +204,8 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) {
 	// An object's own fields override merged ones; of several merged objects, the first wins.
 	for _, m := range merged {
 		if m.Value.Kind != Object {
-			c.problem(BadValue, m.Key, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s", m.Value.Kind)
+			c.problem(BadValue, m.Key, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s",
+				m.Value.Kind)
 			c.Problems[len(c.Problems)-1].Value = n // what it lacks may be in there
 			continue
 		}
@@ -246,7 +248,8 @@ func (c *yamlConverter) badKey(object, key *Node) {
 	start := c.skipProperties(object.Start())
 	if i := bytes.Index(c.Text[start:], []byte("}}")); bytes.HasPrefix(c.Text[start:], []byte("{{")) && i >= 0 {
 		placeholder := c.NodeAt(start, start+i+2)
-		c.problem(BadKey, placeholder, "put it in quotes: "+quoted(placeholder.Text), "text that begins with {{ needs quotes")
+		c.problem(BadKey, placeholder, "put it in quotes: "+quoted(placeholder.Text),
+			"text that begins with {{ needs quotes")
 		c.Problems[len(c.Problems)-1].Value = object
 		return
 	}
@@ -276,7 +279,8 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 		n.Date = true
 	case "!!merge": // a value that happens to be <<
 	default:
-		c.problem(BadValue, n, "leave the tag out, or put text that begins with ! in quotes", "tag %s is not supported", tag)
+		c.problem(BadValue, n, "leave the tag out, or put text that begins with ! in quotes",
+			"tag %s is not supported", tag)
 		properties := c.Text[start:c.skipProperties(start)]
 		if i := bytes.IndexByte(properties, '!'); i >= 0 {
 			end := i + len(bytes.Fields(properties[i:])[0])
