@@ -101,7 +101,7 @@ func TestPageChanges(t *testing.T) {
 			"keys":   object{"user.profile": object{"present": 48171, "missing": 30, "undefined": 11}},
 			"params": object{"sort": object{"set": 9000, "options": object{"newest": 5880, "title": 3120}, "other": 0}, "limit": object{"set": 0, "other": 0}}},
 		object{"service": "/", "version": "v1", "url": "https://{{host}}/v1/quiet", "requests": 0, "errors": 0, "keys": object{},
-			"params": object{"tag": object{"set": 0, "other": 0}}},
+			"params": object{"tag": object{"set": 0, "options": object{"new": 0}, "other": 0}}},
 		object{"service": "/", "version": "v1", "url": "https://{{host}}/v1/loud", "requests": 1000, "errors": 0, "keys": object{},
 			"params": object{"tag": object{"set": 40, "other": 0}}},
 		object{"service": "/other", "version": "v1", "url": "https://{{host}}/v1/loud", "requests": 7, "errors": 0, "keys": object{},
@@ -114,6 +114,9 @@ func TestPageChanges(t *testing.T) {
 	p.wait(`document.querySelector("[data-field='modifier:sort'] .share")?.textContent === "19 %"`)
 	p.wait(`[...document.querySelectorAll(".option-shares li")].map((l) => l.textContent).join() === "Newest first 12 %,Title 6 %"`)
 	p.wait(listed("Quiet") + `.matches(".unused")`)
+	p.open("Quiet")
+	p.waitText("#endpoint-usage", "No request called it")
+	testkit.Equal(t, "shares of no requests", p.text("[data-field='modifier:tag'] .field-control"), "")
 
 	taker := `, "https://{{host}}/v1/films/new": {name: New, method: get, mime_type: application/json}}}}`
 	show(s, strings.TrimSuffix(text("", ", required: true, mapper: profile", "50", ""), "}}}")+taker)

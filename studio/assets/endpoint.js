@@ -191,7 +191,7 @@ const requestsOf = (at) => usageOf(at.source, at.version.name, at.endpoint.key)?
 /** optionShares says how often each option is set. @param {Current} at @param {Param} param */
 function optionShares(at, param) {
   const used = usageOf(at.source, at.version.name, at.endpoint.key)?.params[param.key]?.options;
-  return used && requestsOf(at) && h("ul", { class: "option-shares", "aria-label": "Usage" },
+  return used && Boolean(requestsOf(at)) && h("ul", { class: "option-shares", "aria-label": "Usage" },
     param.options.map((option) => h("li", { key: option.value },
     value(option.label || option.value), " ", small(used[option.value] ?? 0, requestsOf(at), "set it"))));
 }
