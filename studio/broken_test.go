@@ -150,6 +150,8 @@ func TestPageSaysWhatHappens(t *testing.T) {
 	testkit.Equal(t, "said", strings.Contains(p.text("#answer-blank"), "Press Send"), false)
 	p.click(element("fill-in"))
 	p.wait("document.activeElement === " + field("login.token"))
+	p.click(button("Send without the required key"))
+	p.waitText("#answer-facts", "400")
 
 	// While it waits, the page says for how long, and when it gives up.
 	p.open("slow")

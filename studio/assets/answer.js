@@ -1,6 +1,6 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
-import { currentDraft, focusField, loadDifference, open, openFeed, setOrigin } from "./actions.js";
+import { currentDraft, focusField, loadDifference, open, openFeed, send, setOrigin } from "./actions.js";
 import { address, badge, button, clock, entries, h, lazy, linkButton, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree, valueOf } from "./json.js";
@@ -36,6 +36,7 @@ export function answerPane(at) {
             onclick: () => go({ tab: name }, { replace: true }),
           }, tabNames[name]))),
         answer && past(answers, answer))),
+    missing(at),
     answer ? body(at, answer, before, tab, pending)
       : h("div", { class: "blank", id: "answer-blank" }, pending ? "" : hint(at)));
 }
@@ -81,6 +82,16 @@ function otherPort({ source: s, endpoint: e }) {
 /** useSample offers sample data where a service cannot be reached. @param {Current} at @returns {Child} */
 const useSample = (at) => sendOf(at.source) !== "sample"
   && button({ id: "use-sample", onclick: () => go({ send: "sample" }, { replace: true }) }, "Use sample data");
+
+/** missing offers to send a request without a required key. The key itself says that it is missing.
+ * @param {Current} at @returns {Child} */
+function missing(at) {
+  const draft = currentDraft();
+  if (!draft?.problems.length || draft.owner || sendOf(at.source) === "sample"
+    || draft.problems.some((p) => !p.context)) return null;
+  return h("p", { class: "hint without", key: "without" },
+    linkButton(() => send({ without: true }), "Send without the required key"), " to see how the service responds.");
+}
 
 /** @param {Current} at @param {Answer | undefined} answer @returns {Child} */
 function facts(at, answer) {
