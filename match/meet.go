@@ -48,7 +48,7 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 				if contest != nil {
 					before, after = contest(from)
 				}
-				words, found := feeds.find(func(words []string) bool {
+				words, found := feeds.find(isAny, func(words []string) bool {
 					return at.answers(words, number, after) && s.answerer(words, before) == from
 				})
 				if found && !yield(from, Feed{shown(words), slices.Equal(words, to.words)}) {
@@ -58,6 +58,9 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 		}
 	}
 }
+
+// isAny reports true for every feed.
+func isAny([]string) bool { return true }
 
 // shown returns words for people, with an ellipsis for the values that do not matter.
 func shown(words []string) string {
@@ -182,20 +185,24 @@ type feeds struct {
 // two of them.
 const maxChoices = 256
 
-// find returns the first feed that accept returns true for, the most general one of each kind first. If there are too
-// many kinds to try them all, it returns one of the others: a finding too many is better than one too few.
-func (f *feeds) find(accept func(words []string) bool) (words []string, found bool) {
+// find returns the first feed of a kind that accept returns true for, the most general ones first. If there are too many
+// to try them all, it returns one of the kind: a finding too many is better than one too few.
+func (f *feeds) find(isKind, accept func(words []string) bool) (feed []string, found bool) {
 	if f.words == nil {
 		f.match()
 	}
 	left := maxChoices
+	isThere := false
 	choose(nil, f.words, func(chosen []string) bool {
-		words = slices.Concat(chosen, f.e.words[len(chosen):])
-		found = accept(words)
+		words := slices.Concat(chosen, f.e.words[len(chosen):])
+		if isKind(words) {
+			feed, isThere = words, true
+			found = accept(words)
+		}
 		left--
 		return !found && left > 0
 	})
-	return words, found || left == 0 || !f.all
+	return feed, found || isThere && (left == 0 || !f.all)
 }
 
 // match finds the words that both URLs match.
@@ -300,7 +307,7 @@ const more = '\x02'
 // segments have as many pairs of rests as the product of their lengths at most, and far fewer unless they repeat
 // themselves.
 const (
-	maxWords = 32
+	maxWords = 64
 	maxRests = 2000
 )
 

@@ -287,20 +287,19 @@ func (o *overlapChecker) check(number int, at spot) {
 // take reports what an endpoint takes from those at a node in a scene.
 func (o *overlapChecker) take(number int, at spot, n *node, s scene, feeds *feeds, kept map[string]bool) {
 	e := o.endpoints[number]
-	takes := func(inside bool, words []string) bool {
-		return n.endsInside(words) == inside && at.answers(words, number, s.takesPart)
-	}
+	answers := func(words []string) bool { return at.answers(words, number, s.takesPart) }
+	isWhole := func(words []string) bool { return !n.endsInside(words) }
 	lost, different := o.lost(number, s.owners, kept), o.calledDifferently(number, n, s.owners)
 	if len(different) > 0 { // not only for some values
-		isGeneral := func(words []string) bool { return words[n.depth-1] == e.words[n.depth-1] && takes(true, words) }
-		if words, found := feeds.find(isGeneral); found {
+		isGeneral := func(words []string) bool { return n.endsInside(words) && words[n.depth-1] == e.words[n.depth-1] }
+		if words, found := feeds.find(isGeneral, answers); found {
 			o.addLonger(different, number, s, words)
 		}
 	}
 	if len(lost) == 0 {
 		return
 	}
-	if words, found := feeds.find(func(words []string) bool { return takes(false, words) }); found {
+	if words, found := feeds.find(isWhole, answers); found {
 		o.lose(number, lost, s, words)
 		return
 	}
@@ -308,7 +307,7 @@ func (o *overlapChecker) take(number int, at spot, n *node, s scene, feeds *feed
 	for _, l := range lost {
 		owners = append(owners, l.owner)
 	}
-	if words, found := feeds.find(func(words []string) bool { return takes(true, words) }); found {
+	if words, found := feeds.find(n.endsInside, answers); found {
 		o.addLonger(owners, number, s, words) // nothing else tells that some lose keys
 	}
 }

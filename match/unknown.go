@@ -189,9 +189,9 @@ func (o *overlapChecker) overlapsOn(p unknownPair, s *site, n *node, number, oth
 		isOn := o.source(third) == o.source(p.open) || slices.Contains(o.version(third).Hosts, p.host)
 		return isOn && strings.EqualFold(e.url.Resolve(p.host).Origin(), origin)
 	}
-	_, found := feeds.find(func(words []string) bool {
-		inside := n.endsInside(words) && words[n.depth-1] == e.words[n.depth-1]
-		return (loses || inside) && s.answerer(words, isThere) == number
-	})
+	isKind := func(words []string) bool {
+		return loses || n.endsInside(words) && words[n.depth-1] == e.words[n.depth-1]
+	}
+	_, found := feeds.find(isKind, func(words []string) bool { return s.answerer(words, isThere) == number })
 	return found
 }
