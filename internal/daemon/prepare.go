@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"runtime/debug"
 
 	"signpost"
 	"signpost/definition"
@@ -28,9 +29,15 @@ func (d *Daemon) prepare(f *workspace.File) any {
 	return made
 }
 
-// compile compiles a definition and publishes it on trial. All problems become findings, so that one definition never
-// keeps others from being published.
-func (d *Daemon) compile(f *workspace.File) prepared {
+// compile compiles a definition and publishes it on trial. All problems become findings, a panic too, so that one
+// definition never keeps others from being published.
+func (d *Daemon) compile(f *workspace.File) (made prepared) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			defect := workspace.Defect(f.Name, "the definition cannot be compiled: %v\n%s", cause, debug.Stack())
+			made = prepared{findings: []signpost.Finding{defect}}
+		}
+	}()
 	if f.Definition == nil || len(definition.Errors(f.Definition)) > 0 {
 		return prepared{findings: f.Findings()}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"signpost"
+	"signpost/definition"
+	"signpost/internal/source"
 	"signpost/internal/workspace"
 )
 
@@ -17,6 +19,16 @@ func TestJudgeSurvivesBug(t *testing.T) {
 	d.judgeTogether([]*workspace.File{nil})
 	if !strings.Contains(log.String(), "definitions cannot be judged together: this is a bug in Signpost") {
 		t.Errorf("log: %s", &log)
+	}
+}
+
+// TestCompileSurvivesBug compiles a definition, which panics: that is its finding, and others can be published.
+func TestCompileSurvivesBug(t *testing.T) {
+	file := definition.Parse("a.yaml", []byte("versions: {v1: {endpoints: {}}}"))
+	d := Daemon{} // without a handler to try it on
+	made := d.compile(&workspace.File{Document: source.Document{Name: "a.yaml"}, Definition: file})
+	if made.service != nil || len(made.findings) != 1 || made.findings[0].Rule != "defect" || made.findings[0].File != "a.yaml" {
+		t.Errorf("%+v", made)
 	}
 }
 
