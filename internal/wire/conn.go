@@ -31,12 +31,15 @@ func (c *Conn) Read(p []byte) (int, error) {
 		c.unread = c.unread[n:]
 		return n, nil
 	}
+	// Before the first bytes are read, so that the connection never looks silent while they are in nobody's hands.
+	if c.state.Load() == silent && c.await() {
+		c.hear()
+	}
 	n, err := c.Conn.Read(p)
 	switch state := c.state.Load(); {
 	case n == 0:
-	case state == silent:
-		c.state.Store(reading)
-		c.listener.heard(c)
+	case state == silent: // await could not tell
+		c.hear()
 	case state == idle:
 		c.state.Store(reading)
 	}
@@ -48,6 +51,13 @@ func (c *Conn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.progress()
 	return n, err
+}
+
+// hear marks the connection as one that has sent something.
+func (c *Conn) hear() {
+	c.ripe.Store(c.listener.now() + int64(firstRequest))
+	c.state.Store(reading)
+	c.listener.heard(c)
 }
 
 // progress puts off closing an active connection in favor of another.

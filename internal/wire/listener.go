@@ -155,9 +155,13 @@ func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 }
 
 // spares puts off closing a connection whose next request has arrived, and is only waiting for a processor to read it.
-// It reports whether it did.
+// It reports whether it did, or whether the first bytes were read since the connection was chosen.
 func (l *Listener) spares(c *Conn) bool {
-	if c.state.Load() == active || !c.arrived() {
+	state := c.state.Load()
+	if state == reading && c.ripe.Load() > l.now() {
+		return true
+	}
+	if state == active || !c.arrived() {
 		return false
 	}
 	l.mu.Lock()
