@@ -124,7 +124,7 @@ func readBlocks(ctx context.Context, log io.Reader, at Line, blocks chan<- block
 	}
 	scanner := bufio.NewScanner(text)
 	scanner.Buffer(make([]byte, blockSize), maxDocument+1)
-	scanner.Split(splitBlock)
+	scanner.Split(new(splitter).split)
 	for scanner.Scan() {
 		buffer := buffers.Get().(*[]byte)
 		*buffer = append((*buffer)[:0], scanner.Bytes()...)
@@ -143,24 +143,49 @@ var newline = []byte("\n")
 // byteOrderMark is what Windows begins a file with.
 const byteOrderMark = "\ufeff"
 
-// splitBlock is a [bufio.SplitFunc] for blocks.
-func splitBlock(data []byte, atEOF bool) (size int, block []byte, err error) {
+// splitter splits a log into blocks.
+type splitter struct {
+	needed int // bytes with which it is worth another look whether a long line or a document has an end
+}
+
+// split is a [bufio.SplitFunc].
+func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err error) {
 	isAll := atEOF || len(data) >= maxDocument
+	if len(data) < s.needed && !isAll {
+		return 0, nil, nil
+	}
+	s.needed = 0
+	size = s.size(data, isAll)
+	if size > 0 {
+		return size, data[:size], nil
+	}
+	if len(data) >= blockSize { // a pipe gives little at a time
+		s.needed = 2 * len(data)
+	}
+	return 0, nil, nil
+}
+
+// size returns the size of the block that data begins with, or 0 if that needs more data.
+func (s *splitter) size(data []byte, isAll bool) int {
 	lines := data
 	if !isAll {
 		lines = data[:bytes.LastIndexByte(data, '\n')+1]
 	}
-	size = findDocument(lines)
-	if len(lines) > 0 && size == 0 {
-		size = max(0, members(data, func(name, value []byte) {}))
-		if size == 0 && isAll {
-			size = len(data)
-		}
+	if len(lines) == 0 {
+		return 0
 	}
-	if size == 0 {
-		return 0, nil, nil
+	begin := findDocument(lines)
+	if begin > 0 {
+		return begin
 	}
-	return size, data[:size], nil
+	end := members(data, func(name, value []byte) {})
+	switch {
+	case end > 0:
+		return end
+	case isAll:
+		return len(data)
+	}
+	return 0
 }
 
 // documentStarts are what HAR and usage files have after the brace. JSON lines may have a field log with a text.

@@ -173,6 +173,21 @@ func TestAddsUp(t *testing.T) {
 	}
 }
 
+// TestSplit looks at a long line only when there is twice as much of it: a pipe gives little at a time.
+func TestSplit(t *testing.T) {
+	s := new(splitter)
+	line := bytes.Repeat([]byte("x"), 2*blockSize)
+	line[len(line)-1] = '\n'
+	for _, have := range []struct{ data, block int }{{blockSize - 1, 0}, {blockSize, 0}, {2*blockSize - 1, 0}, {2 * blockSize, 2 * blockSize}} {
+		size, _, _ := s.split(line[:have.data], false)
+		testkit.Equal(t, fmt.Sprint("the block of ", have.data), size, have.block)
+	}
+	line[blockSize+1] = '\n'
+	s.split(line[:blockSize], false)
+	size, _, _ := s.split(line[:blockSize+2], false)
+	testkit.Equal(t, "the block of a line that has just ended", size, 0)
+}
+
 // endless repeats a text until a number of bytes is read.
 type endless struct {
 	text []byte
