@@ -31,18 +31,21 @@ type longer struct {
 }
 
 // addLonger records that the URL of some endpoints ends in the middle of a path segment of a longer one's feeds. The
-// finding is about the first of them that does not allow it.
+// finding is about the first of them in each service that does not allow it.
 func (o *overlapChecker) addLonger(owners []int, number int, s scene, words []string) {
-	known := func(l longer) bool { return l.number == number }
+	isKnown := func(l longer) bool { return l.number == number }
+	told := make(map[string]bool) // services
 	for _, short := range owners {
-		if len(o.inside[short]) == maxLonger || slices.ContainsFunc(o.inside[short], known) {
-			return
-		}
-		if !o.allowsInside(short, number) {
+		service := o.source(short)
+		switch {
+		case told[service]:
+		case len(o.inside[short]) == maxLonger || slices.ContainsFunc(o.inside[short], isKnown):
+			told[service] = true
+		case !o.allowsInside(short, number):
+			told[service] = true
 			o.count++
 			on, together := o.where(s.site, number, short)
 			o.inside[short] = append(o.inside[short], longer{number, o.example(s.site, number, short, words), on + together})
-			return
 		}
 	}
 }
