@@ -322,3 +322,16 @@ func TestLongNames(t *testing.T) {
 		t.Errorf("left out: %q", result.LeftOut)
 	}
 }
+
+// A field beyond the specification is noted with what has it.
+func TestNotesNameOwners(t *testing.T) {
+	text := `{"title": "Feeds", "endpoints": {"https://feeds.example.com/v1/a": {"name": "A", "method": "get",
+		"mime_type": "application/json", "ttl": 1, "modifiers": [{"id": "m", "name": "M", "params": [
+			{"key": "m", "ui": {"label": "M", "help": "x"}, "schema": {"type": "string"}}]}]}}}`
+	result := testkit.Must(Import([]Source{{Name: "a.json", Text: []byte(text)}}, Options{}))(t)
+	testkit.Equal(t, "the notes", result.Notes[:3], []string{
+		`field "title" of the manifest is beyond the specification: carried with a plus, 1 time`,
+		`field "ttl" of endpoints is beyond the specification: carried with a plus, 1 time`,
+		`field "help" of ui is beyond the specification: carried with a plus, 1 time`,
+	})
+}

@@ -112,7 +112,10 @@ var optional = map[string]bool{"mapper": true, "placeholder": true, "options": t
 // does.
 func (k *keeper) object(field string, n *tree.Node, v *fields.Value) {
 	kind := field
-	if v.What != "" {
+	switch {
+	case v == fields.Manifest:
+		kind = v.What
+	case v.What != "":
 		kind = v.What + "s"
 	}
 	var kept []tree.Field
