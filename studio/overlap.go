@@ -60,8 +60,9 @@ func newOverlap(sources []*source) *overlap {
 	x.index = match.NewIndex(versions...)
 	for _, at := range all {
 		m := x.match(at.URL) // the URL, placeholders included, is a feed like any other
-		under := slices.DeleteFunc(m.Losers, func(other loser) bool { return other.id() == at.id() })
-		if m.Found && m.Winner.id() != at.id() { // which covers as much, and is declared earlier
+		// The same URL in another service, such as that of a file at its live address, is no overlap of two URLs.
+		under := slices.DeleteFunc(m.Losers, func(other loser) bool { return other.URL == at.URL })
+		if m.Found && m.Winner.URL != at.URL { // which covers as much, and is declared earlier
 			under = slices.Insert(under, 0, loser{place: m.Winner, LostKeys: []string{}, Reason: match.ByOrder})
 		}
 		if len(under) > 0 {

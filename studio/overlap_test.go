@@ -69,7 +69,7 @@ func TestNesting(t *testing.T) {
 	}
 	testkit.Equal(t, "nested", got, map[any]string{
 		"Section": "Wide length [wide]; ", "Clips": "Media length [beta]; Twin length []; Section length [alpha]; Wide length [wide]; ",
-		"Media": "Twin order []; Section literals [alpha]; Wide length [wide]; ", "Twin": "Media order []; Section literals [alpha]; Wide length [wide]; ",
+		"Media": "Section literals [alpha]; Wide length [wide]; ", "Twin": "Section literals [alpha]; Wide length [wide]; ",
 	})
 	// Manifests registered alongside get no findings.
 	registered := sourceOf(t, address, "other.yaml")
