@@ -105,6 +105,11 @@ func newIndex(
 	versions []signpost.Version, parse func(version int, e signpost.Endpoint) (signpost.URL, bool),
 ) *Index {
 	x := &Index{sites: make(map[string]*site), declared: make(map[string]bool)}
+	total := 0
+	for _, v := range versions {
+		total += len(v.Manifest.Endpoints)
+	}
+	x.endpoints = make([]indexed, 0, total) // growing it would copy all of them several times
 	for _, v := range versions {
 		for _, name := range v.Hosts {
 			x.declared[name] = true
@@ -158,9 +163,10 @@ func (x *Index) covered(listed signpost.Hosts) []string {
 func (x *Index) add(number int, listed, covered []string) {
 	added := &x.endpoints[number]
 	u := added.url
-	added.parts = segments(u.Rest())
-	for _, s := range added.parts {
-		added.words = append(added.words, s.general())
+	added.words = generalWords(u.Rest())
+	added.parts = make([]segment, 0, len(added.words))
+	for _, word := range added.words {
+		added.parts = append(added.parts, strings.Split(word, anyValue))
 	}
 	insert := func(u signpost.URL) *site {
 		s := x.site(u)

@@ -131,8 +131,8 @@ func newOverlapChecker(versions, registered []signpost.Version, allowed Allowed)
 	isUndeclared := func(v signpost.Version) bool { return len(v.Hosts) == 0 }
 	o.allDeclared = !slices.ContainsFunc(o.versions, isUndeclared)
 	numbers := make(map[string]int)
-	for _, e := range o.endpoints {
-		text := call(e.Endpoint)
+	for i := range o.endpoints {
+		text := call(&o.endpoints[i].Endpoint)
 		if _, known := numbers[text]; !known {
 			numbers[text] = len(numbers)
 		}
@@ -142,7 +142,7 @@ func newOverlapChecker(versions, registered []signpost.Version, allowed Allowed)
 }
 
 // call describes how clients call an endpoint.
-func call(e signpost.Endpoint) string {
+func call(e *signpost.Endpoint) string {
 	parts := []string{e.Method, e.MIMEType}
 	for _, c := range e.ContextObj {
 		parts = append(parts, fmt.Sprintf("%q %q %v %q", c.Key, c.Type, c.Required, c.Mapper))

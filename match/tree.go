@@ -35,19 +35,16 @@ func split(rest string) []string {
 // so it has one placeholder less than texts.
 type segment []string
 
-// segments splits the part of an endpoint's URL after its origin. {{host}} is literal text.
-func segments(rest string) []segment {
+// generalWords splits the part of an endpoint's URL after its origin, with anyValue in place of each placeholder.
+// {{host}} is literal text.
+func generalWords(rest string) []string {
 	general := signpost.ReplacePlaceholders(rest, func(name string) string {
 		if name == "host" {
 			return signpost.HostPlaceholder
 		}
 		return anyValue
 	})
-	var all []segment
-	for _, word := range split(general) {
-		all = append(all, strings.Split(word, anyValue))
-	}
-	return all
+	return split(general)
 }
 
 func (s segment) literal() bool { return len(s) == 1 }
