@@ -49,9 +49,6 @@ func generalWords(rest string) []string {
 
 func (s segment) literal() bool { return len(s) == 1 }
 
-// delimiter reports whether the segment is a delimiter and nothing else: the end of a URL with a trailing slash.
-func (s segment) delimiter() bool { return s.literal() && len(s[0]) == 1 }
-
 // last returns the text after the last placeholder.
 func (s segment) last() string { return s[len(s)-1] }
 
