@@ -46,8 +46,9 @@ func serve(t testing.TB, opts studio.Options, around ...func(http.Handler) http.
 func serveExample(t testing.TB) string {
 	t.Helper()
 	text := testkit.Must(os.ReadFile("../internal/cli/example.yaml"))(t)
-	s, address := serve(t, studio.Options{})
-	s.Show(snapshotOf(file("example.yaml", string(text))))
+	example := &source.Fixed{Documents: []source.Document{file("example.yaml", string(text))}}
+	s, address := serve(t, studio.Options{Example: "example.yaml"})
+	s.Show(workspace.New(workspace.Options{}, workspace.Source{Source: example}).Look())
 	return address
 }
 
