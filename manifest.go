@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"unicode/utf8"
@@ -110,6 +111,17 @@ func NewManifest(endpoints ...Endpoint) Manifest {
 		m.Endpoints[i] = e.Clone()
 	}
 	return m
+}
+
+// All iterates over the endpoints with their URLs, which may be invalid.
+func (m Manifest) All() iter.Seq2[URL, *Endpoint] {
+	return func(yield func(URL, *Endpoint) bool) {
+		for i := range m.Endpoints {
+			if e := &m.Endpoints[i]; !yield(CutURL(e.URL), e) {
+				return
+			}
+		}
+	}
 }
 
 // Clone returns a copy that shares nothing with the manifest.

@@ -143,16 +143,15 @@ type hostCheck struct {
 // become the same if one of them contains {{host}}.
 func (m Manifest) hostCheck() hostCheck {
 	var c hostCheck
-	first := make(map[string]string, len(m.Endpoints)) // URL of each group
-	groups := make(map[string][]URL)                   // with more than one URL
-	for _, e := range m.Endpoints {
-		u := CutURL(e.URL)
+	first := make(map[string]URL, len(m.Endpoints)) // of each group
+	groups := make(map[string][]URL)                // with more than one URL
+	for u := range m.All() {
 		group := u.Scheme() + "://" + u.Rest()
 		switch other, found := first[group]; {
 		case !found:
-			first[group] = e.URL
+			first[group] = u
 		case groups[group] == nil:
-			groups[group] = []URL{CutURL(other), u}
+			groups[group] = []URL{other, u}
 		default:
 			groups[group] = append(groups[group], u)
 		}

@@ -316,8 +316,15 @@ func (c *checker) checkHost(ctx context.Context) {
 // on this one.
 func (c *checker) isCached(ctx context.Context) bool {
 	m, err := ReadManifest(c.uncached(ctx).Body)
-	isOurs := func(e signpost.Endpoint) bool { return c.ownHosts.Owns(signpost.CutURL(e.URL)) }
-	return err == nil && slices.ContainsFunc(m.Endpoints, isOurs)
+	if err != nil {
+		return false
+	}
+	for u := range m.All() {
+		if c.ownHosts.Owns(u) {
+			return true
+		}
+	}
+	return false
 }
 
 // hostHint is the hint for a manifest with the wrong host: there is almost always a proxy in front of the service.

@@ -23,10 +23,9 @@ func (c *checker) register(m signpost.Manifest) {
 	var versions []signpost.Version
 	for i, manifest := range append([]signpost.Manifest{m}, c.opts.Registered...) {
 		versions = append(versions, signpost.Version{Manifest: manifest})
-		for _, e := range manifest.Endpoints {
-			u := signpost.CutURL(e.URL)
+		for u, e := range manifest.All() {
 			name, _ := host.Parse(u.Hostname())
-			t := &target{Endpoint: e, url: u, host: name, params: u.Placeholders(),
+			t := &target{Endpoint: *e, url: u, host: name, params: u.Placeholders(),
 				own: c.ownHosts.Owns(u), published: i == 0}
 			c.registered = append(c.registered, t)
 			if name != "" {

@@ -41,9 +41,8 @@ func asRegistered(files []*File) map[string]registeredEndpoint {
 	all := make(map[string]registeredEndpoint)
 	for _, f := range files {
 		for _, v := range f.versions {
-			for _, e := range v.manifest.Endpoints {
-				u := signpost.CutURL(e.URL)
-				known := registeredEndpoint{e, f.own().Owns(u)}
+			for u, e := range v.manifest.All() {
+				known := registeredEndpoint{*e, f.own().Owns(u)}
 				all[e.URL] = known
 				for _, name := range f.Hosts.Exact() {
 					all[u.Resolve(name).String()] = known

@@ -129,8 +129,7 @@ func (d *decoder) checkVersionsInURLs() {
 		declared[v.name] = true
 	}
 	for _, v := range d.versions {
-		for _, e := range v.manifest.Endpoints {
-			u := signpost.CutURL(e.URL)
+		for u, e := range v.manifest.All() {
 			named, hasOwn := "", false // another version, and this one
 			for segment := range strings.SplitSeq(u.Path(), "/") {
 				hasOwn = hasOwn || segment == v.name

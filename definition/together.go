@@ -21,7 +21,7 @@ func (d *decoder) keepPlaces() {
 	var errors []int   // offsets of errors
 	var unpathed []int // of those that do not say where in the manifest they are
 	for _, f := range d.findings {
-		if isError(f) && !d.served { // an endpoint of somebody else takes part nevertheless
+		if isError(f) && (!d.served || f.Rule == signpost.RuleURL) { // the others of somebody else take part nevertheless
 			offset := d.doc.Offset(f.Line, f.Column)
 			errors = append(errors, offset)
 			if f.Path == nil {

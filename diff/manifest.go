@@ -32,9 +32,8 @@ const (
 func endpointsOf(versions ...signpost.Version) iter.Seq2[signpost.URL, *signpost.Endpoint] {
 	return func(yield func(signpost.URL, *signpost.Endpoint) bool) {
 		for _, v := range versions {
-			for i := range v.Manifest.Endpoints {
-				e := &v.Manifest.Endpoints[i]
-				if !yield(signpost.CutURL(e.URL), e) {
+			for u, e := range v.Manifest.All() {
+				if !yield(u, e) {
 					return
 				}
 			}

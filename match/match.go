@@ -96,14 +96,6 @@ func (s *site) isOpen() bool { return s.url.HasHostPlaceholder() }
 // NewIndex indexes the endpoints of versions that are registered together, of one service or several. {{host}} stands
 // for the hosts of the version and, if it declares none, for any host.
 func NewIndex(versions ...signpost.Version) *Index {
-	parse := func(_ int, e signpost.Endpoint) (signpost.URL, bool) { return signpost.CutURL(e.URL), true }
-	return newIndex(versions, parse)
-}
-
-// newIndex indexes the endpoints for which parse returns true, with their URLs.
-func newIndex(
-	versions []signpost.Version, parse func(version int, e signpost.Endpoint) (signpost.URL, bool),
-) *Index {
 	x := &Index{sites: make(map[string]*site), declared: make(map[string]bool)}
 	total := 0
 	for _, v := range versions {
@@ -111,14 +103,14 @@ func newIndex(
 	}
 	x.endpoints = make([]indexed, 0, total) // growing it would copy all of them several times
 	for _, v := range versions {
+		first := len(x.endpoints)
 		for _, name := range v.Hosts {
 			x.declared[name] = true
 		}
-		for i, e := range v.Manifest.Endpoints {
-			if u, ok := parse(len(x.versions), e); ok {
-				x.declareParts(u, v.Hosts)
-				x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions), place: i})
-			}
+		for u, e := range v.Manifest.All() {
+			x.declareParts(u, v.Hosts)
+			place := len(x.endpoints) - first
+			x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions), place: place})
 		}
 		v.Manifest = signpost.Manifest{}
 		x.versions = append(x.versions, v)

@@ -43,7 +43,7 @@ type Overlap struct {
 // skipped.
 func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
 	findings := make([][]signpost.Finding, len(versions))
-	for i, overlaps := range OverlapsExcept(versions, registered, nothingAllowed) {
+	for i, overlaps := range OverlapsExcept(valid(versions), valid(registered), nothingAllowed) {
 		for _, o := range overlaps {
 			findings[i] = append(findings[i], o.Finding)
 		}
@@ -53,7 +53,30 @@ func Overlaps(versions, registered []signpost.Version) [][]signpost.Finding {
 
 func nothingAllowed(int, int, string, signpost.ContextItem) bool { return false }
 
-// OverlapsExcept is [Overlaps] without what is allowed.
+// valid returns versions without the endpoints whose URL is invalid, or in the version already.
+func valid(versions []signpost.Version) []signpost.Version {
+	versions = slices.Clone(versions)
+	for i := range versions {
+		v := &versions[i]
+		all, lines := v.Manifest.Endpoints, v.Lines
+		v.Manifest.Endpoints, v.Lines = nil, nil
+		taken := make(map[string]bool)
+		for place, e := range all {
+			if _, err := signpost.ParseURL(e.URL); err != nil || taken[e.URL] {
+				continue
+			}
+			taken[e.URL] = true
+			v.Manifest.Endpoints = append(v.Manifest.Endpoints, e)
+			if place < len(lines) {
+				v.Lines = append(v.Lines, lines[place])
+			}
+		}
+	}
+	return versions
+}
+
+// OverlapsExcept is [Overlaps] without what is allowed, for valid URLs, none of which is in a version twice: files are
+// checked before they are compared.
 func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) [][]Overlap {
 	o := newOverlapChecker(versions, registered, allowed)
 	for number, e := range o.endpoints {
@@ -111,20 +134,8 @@ type lostKey struct {
 }
 
 func newOverlapChecker(versions, registered []signpost.Version, allowed Allowed) *overlapChecker {
-	type versionURL struct {
-		version int
-		url     string
-	}
-	taken := make(map[versionURL]bool)
-	parse := func(version int, e signpost.Endpoint) (signpost.URL, bool) {
-		u, err := signpost.ParseURL(e.URL)
-		id := versionURL{version, e.URL}
-		isFirst := !taken[id]
-		taken[id] = true
-		return u, err == nil && isFirst
-	}
 	o := &overlapChecker{
-		Index: newIndex(slices.Concat(versions, registered), parse), judged: len(versions), allowed: allowed,
+		Index: NewIndex(slices.Concat(versions, registered)...), judged: len(versions), allowed: allowed,
 		reported: make(map[lostKey]bool), twice: make(map[int]bool), inside: make(map[int][]longer),
 		found: make(map[int][]signpost.Finding),
 	}

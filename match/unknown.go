@@ -27,7 +27,7 @@ const maxUnknown = 1000
 // UnknownHosts returns what [Overlaps] does not know because hosts are not declared, of which it reports one for each
 // service.
 func UnknownHosts(versions, registered []signpost.Version) []Unknown {
-	o := newOverlapChecker(versions, registered, nothingAllowed)
+	o := newOverlapChecker(valid(versions), valid(registered), nothingAllowed)
 	var all []Unknown
 	counts := make(map[string]int) // by source
 	isWanted := func(p unknownPair) bool { return counts[o.source(p.open)] < maxUnknown }

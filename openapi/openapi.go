@@ -167,7 +167,7 @@ func (im *importer) endpoints() ([]*operation, error) {
 	urls := make(map[string]*operation)
 	for _, op := range im.operations {
 		err := im.endpoint(op)
-		if other := urls[op.url]; err == nil && other != nil {
+		if other := urls[op.url.String()]; err == nil && other != nil {
 			err = fmt.Errorf("it has the same URL as %s, and a manifest lists a URL once", other.label)
 		}
 		if im.resolved > maxResolved {
@@ -178,7 +178,7 @@ func (im *importer) endpoints() ([]*operation, error) {
 			op.leaveOut(err)
 			continue
 		}
-		urls[op.url] = op
+		urls[op.url.String()] = op
 		used = append(used, op)
 	}
 	used = im.setVersions(used)
@@ -224,7 +224,7 @@ func (im *importer) setVersions(used []*operation) []*operation {
 		}
 	}
 	return slices.DeleteFunc(used, func(op *operation) bool {
-		other := routes.OtherVersion(signpost.CutURL(op.url), op.version, versions)
+		other := routes.OtherVersion(op.url, op.version, versions)
 		if other != "" {
 			op.leaveOut(fmt.Errorf("its URL names two versions, %s and %s", op.version, other))
 		}

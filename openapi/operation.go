@@ -26,10 +26,11 @@ type operation struct {
 	err                 error      // why the operation cannot be read
 	notes               []Note
 
-	url, name, mimeType string
-	version             string // empty if the URL names none
-	context             []signpost.ContextItem
-	modifiers           []signpost.Modifier
+	url            signpost.URL
+	name, mimeType string
+	version        string // empty if the URL names none
+	context        []signpost.ContextItem
+	modifiers      []signpost.Modifier
 }
 
 func (op *operation) note(at *tree.Node, format string, args ...any) {
@@ -110,20 +111,21 @@ func (im *importer) endpoint(op *operation) (err error) {
 	case isTrue(get(op.node, "deprecated")) && !im.opts.Deprecated:
 		return errors.New("deprecated operations are imported only with --deprecated")
 	}
-	op.url, err = im.url(op)
+	text, err := im.url(op)
 	if err != nil {
 		return err
 	}
+	op.url = signpost.CutURL(text)
 	op.version = im.opts.Version
-	if op.version == "" && strings.Contains(op.url, signpost.HostPlaceholder) { // third parties have their own versions
-		op.version = routes.VersionIn(signpost.CutURL(op.url))
+	if op.version == "" && op.url.HasHostPlaceholder() { // third parties have their own versions
+		op.version = routes.VersionIn(op.url)
 	}
 	op.mimeType = im.mimeType(op)
 	im.addContext(op)
 	im.addModifiers(op)
 
 	// names and modifiers are valid by construction
-	e := signpost.Endpoint{URL: op.url, Name: op.label, Method: op.method, MIMEType: op.mimeType,
+	e := signpost.Endpoint{URL: op.url.String(), Name: op.label, Method: op.method, MIMEType: op.mimeType,
 		ContextObj: op.context}
 	if findings := signpost.NewManifest(e).Validate(); len(findings) > 0 {
 		return errors.New(findings[0].Message)

@@ -35,7 +35,7 @@ func (p *parameter) note(format string, args ...any) {
 // addModifiers converts the query parameters of an operation to modifiers.
 func (im *importer) addModifiers(op *operation) {
 	for _, p := range im.parameters(op) {
-		if (p.in == "path" || p.in == "") && slices.Contains(signpost.CutURL(op.url).Placeholders(), p.name) {
+		if (p.in == "path" || p.in == "") && slices.Contains(op.url.Placeholders(), p.name) {
 			continue
 		}
 		m, err := im.modifier(&p)

@@ -13,6 +13,7 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
+	"signpost/host"
 	"signpost/internal/httpurl"
 )
 
@@ -111,7 +112,7 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 	network := cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport)
 	manifest := answeredBy(manifestHandler(src.body(v)))
 	opts.Transport = transportFunc(func(req *http.Request) (*http.Response, error) {
-		own := onHost(req.URL.String(), src.Host)
+		own := host.Equal(req.URL.Host, src.Host)
 		switch {
 		case own && req.URL.Path == route:
 			return manifest.RoundTrip(req)

@@ -142,8 +142,8 @@ func (s sampleFeeds) entry(u *url.URL, n int) object {
 	picture := url.URL{Scheme: u.Scheme, Host: u.Host, Path: samplePicturePath + strconv.Itoa(n) + ".png"}
 	e := object{}
 	var targets []string
-	for _, other := range s.manifest.Endpoints {
-		target, open := other.URL, signpost.CutURL(other.URL).Placeholders()
+	for otherURL, other := range s.manifest.All() {
+		target, open := other.URL, otherURL.Placeholders()
 		for _, name := range open {
 			value := strings.TrimSuffix(name, "_id") + "-" + strconv.Itoa(n+1)
 			if name == "id" {

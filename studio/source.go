@@ -258,11 +258,10 @@ func (src *source) service(f *workspace.File) *sources.Service {
 // resolve sets the versions to those of a file, for the deployment of the source.
 func (src *source) resolve(f *workspace.File) error {
 	service, definition := src.service(f), f.Definition
-	keys := make(map[string]string) // URLs as written, by resolved URL
+	keys := make(map[string]signpost.URL) // as written, by resolved URL
 	for _, w := range service.Versions {
-		for _, e := range w.Manifest.Endpoints {
-			u := signpost.CutURL(e.URL)
-			keys[e.URL], keys[u.Resolve(src.Host).String()] = e.URL, e.URL
+		for u, e := range w.Manifest.All() {
+			keys[e.URL], keys[u.Resolve(src.Host).String()] = u, u
 			src.HostOpen = src.HostOpen || u.HasHostPlaceholder()
 		}
 	}
@@ -279,9 +278,10 @@ func (src *source) resolve(f *workspace.File) error {
 		if !service.Served && src.served() {
 			v.Route = routes.Path(definition.BasePath, v.Name)
 		}
-		for _, e := range v.manifest.Endpoints {
-			shown := newEndpoint(e, keys[e.URL])
-			shown.Foreign = ownKnown && !definition.Owns(signpost.CutURL(shown.Key))
+		for u, e := range v.manifest.All() {
+			written := keys[e.URL]
+			shown := newEndpoint(*e, u, written.String())
+			shown.Foreign = ownKnown && !definition.Owns(written)
 			for i := range shown.Context {
 				item := &shown.Context[i]
 				item.Feature, item.About = origins[[3]string{v.Name, shown.Key, item.Key}], about[item.Key]

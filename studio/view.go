@@ -6,7 +6,6 @@ import (
 	"signpost"
 	"signpost/client"
 	"signpost/definition"
-	"signpost/host"
 )
 
 // endpoint is an endpoint as the page shows it.
@@ -52,8 +51,7 @@ type param struct {
 }
 
 // newEndpoint converts an endpoint of a manifest.
-func newEndpoint(e signpost.Endpoint, key string) endpoint {
-	u := signpost.CutURL(e.URL)
+func newEndpoint(e signpost.Endpoint, u signpost.URL, key string) endpoint {
 	view := endpoint{
 		Key: key, URL: e.URL, Origin: u.Origin(), Name: e.Name, Method: e.Method, MIMEType: e.MIMEType,
 		Placeholders: append([]string{}, u.Placeholders()...), Context: []contextField{}, Modifiers: []modifier{},
@@ -112,11 +110,6 @@ func control(p signpost.Param, defaults map[string]string) param {
 		view.Default = &value
 	}
 	return view
-}
-
-// onHost reports whether a URL, which may have placeholders, is on a host.
-func onHost(endpointURL, name string) bool {
-	return host.Equal(signpost.CutURL(endpointURL).Hostname(), name)
 }
 
 // finding is a finding with what the page needs to show it in the text.

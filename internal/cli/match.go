@@ -131,8 +131,8 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 func namesHost(services []*source.Service, name string) bool {
 	for _, s := range services {
 		for _, v := range s.Versions {
-			for _, e := range v.Manifest.Endpoints {
-				if host.Equal(signpost.CutURL(e.URL).Hostname(), name) {
+			for u := range v.Manifest.All() {
+				if host.Equal(u.Hostname(), name) {
 					return true
 				}
 			}
@@ -165,21 +165,22 @@ const maxNearest = 3
 // reportNoMatch reports that no endpoint answers for a feed, with the nearest ones on its host. Scheme, port, a
 // trailing slash and the case of letters do not count, since people get those wrong.
 func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
-	host := signpost.CutURL(feed).Hostname()
-	path := func(url string) string { return strings.ToLower(strings.TrimSuffix(signpost.CutURL(url).Path(), "/")) }
-	a := path(feed)
-	likeness := func(url string) int { // characters that the paths begin with, less those that the feed would lack
-		b, n := path(url), 0
+	wanted := signpost.CutURL(feed)
+	host := wanted.Hostname()
+	path := func(u signpost.URL) string { return strings.ToLower(strings.TrimSuffix(u.Path(), "/")) }
+	a := path(wanted)
+	likeness := func(u signpost.URL) int { // characters that the paths begin with, less those that the feed would lack
+		b, n := path(u), 0
 		for n < min(len(a), len(b)) && a[n] == b[n] {
 			n++
 		}
 		return n - (len(b) - n)
 	}
-	var near []string
+	var near []signpost.URL
 	for _, v := range versions {
-		for _, e := range v.Manifest.Endpoints {
-			if strings.EqualFold(signpost.CutURL(e.URL).Hostname(), host) {
-				near = append(near, e.URL)
+		for u := range v.Manifest.All() {
+			if strings.EqualFold(u.Hostname(), host) {
+				near = append(near, u)
 			}
 		}
 	}
@@ -187,7 +188,7 @@ func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
 		printf(c.Stderr, "signpost: no endpoint answers for %q: none is on host %s\n", feed, host)
 		return
 	}
-	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(likeness(b), likeness(a)) })
+	slices.SortStableFunc(near, func(a, b signpost.URL) int { return cmp.Compare(likeness(b), likeness(a)) })
 	printf(c.Stderr, "signpost: no endpoint answers for %q; the nearest on host %s:\n", feed, host)
 	for _, url := range near[:min(maxNearest, len(near))] {
 		printf(c.Stderr, "  %s\n", url)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 
 	"signpost"
 	"signpost/definition"
@@ -51,9 +50,11 @@ func (s *Service) Load(features []string) {
 		own, _ = host.Parse(s.Address.Host)
 		_, v.Name, _ = routes.Parse(s.Address.Path)
 	}
-	isOpen := func(e signpost.Endpoint) bool { return signpost.CutURL(e.URL).HasHostPlaceholder() }
-	if !slices.ContainsFunc(v.Manifest.Endpoints, isOpen) {
-		s.Host = own
+	s.Host = own
+	for u := range v.Manifest.All() {
+		if u.HasHostPlaceholder() {
+			s.Host = signpost.HostPlaceholder
+		}
 	}
 }
 

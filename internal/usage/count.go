@@ -65,8 +65,8 @@ func NewCounter(services []signpost.Service, others []signpost.Version, changes 
 	}
 	all = append(all, others...)
 	for _, v := range all {
-		for _, e := range v.Manifest.Endpoints {
-			c.learn(signpost.CutURL(e.URL))
+		for u := range v.Manifest.All() {
+			c.learn(u)
 		}
 	}
 	c.anywhere = match.NewIndex(all...)

@@ -85,9 +85,9 @@ func (c *checker) manifest(declared, served signpost.Manifest, errors []signpost
 			invalid[f.Path.Endpoint()] = true
 		}
 	}
-	urls := make([]signpost.URL, len(served.Endpoints))
-	for i, e := range served.Endpoints {
-		urls[i] = signpost.CutURL(e.URL)
+	var urls []signpost.URL
+	for u := range served.All() {
+		urls = append(urls, u)
 	}
 	c.ownUnknown = c.published && len(c.hosts) == 0 && !slices.ContainsFunc(urls, signpost.URL.HasHostPlaceholder)
 	rules := Rules()
