@@ -156,18 +156,15 @@ func (x *Index) add(number int, listed, covered []string) {
 	added := &x.endpoints[number]
 	u := added.url
 	added.words = generalWords(u.Rest())
-	added.parts = make([]segment, 0, len(added.words))
-	for _, word := range added.words {
-		added.parts = append(added.parts, strings.Split(word, anyValue))
-	}
 	insert := func(u signpost.URL) *site {
 		s := x.site(u)
-		n := s.root.insert(added.parts)
+		n := s.root.insert(added.words)
 		n.ends = append(n.ends, number)
 		added.spots = append(added.spots, spot{s, n})
 		return s
 	}
 	insert(u)
+	added.parts = added.spots[0].path()
 	for i, name := range slices.Concat(listed, covered) {
 		if !u.HasHostPlaceholder() {
 			break

@@ -297,7 +297,7 @@ func inTurn(a, b segment) string {
 	if last := len(word) - 1; len(b.last()) > len(a.last()) {
 		word[last] = b.last()
 	}
-	return word.general()
+	return strings.Join(word, anyValue)
 }
 
 // more stands for any number of further characters of a value.

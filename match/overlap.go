@@ -141,25 +141,28 @@ func newOverlapChecker(versions, registered []signpost.Version, allowed Allowed)
 	}
 	isUndeclared := func(v signpost.Version) bool { return len(v.Hosts) == 0 }
 	o.allDeclared = !slices.ContainsFunc(o.versions, isUndeclared)
-	numbers := make(map[string]int)
-	for i := range o.endpoints {
-		text := call(&o.endpoints[i].Endpoint)
-		if _, known := numbers[text]; !known {
-			numbers[text] = len(numbers)
+	type call struct{ method, mimeType, items string }
+	calls, items := make(numbers[call]), make(numbers[signpost.ContextItem])
+	for _, e := range o.endpoints {
+		var sent []int
+		for _, item := range e.ContextObj {
+			item.Extra = ""
+			sent = append(sent, items.of(item))
 		}
-		o.calls = append(o.calls, numbers[text])
+		slices.Sort(sent)
+		o.calls = append(o.calls, calls.of(call{e.Method, e.MIMEType, fmt.Sprint(slices.Compact(sent))}))
 	}
 	return o
 }
 
-// call describes how clients call an endpoint.
-func call(e *signpost.Endpoint) string {
-	parts := []string{e.Method, e.MIMEType}
-	for _, c := range e.ContextObj {
-		parts = append(parts, fmt.Sprintf("%q %q %v %q", c.Key, c.Type, c.Required, c.Mapper))
+// numbers numbers what is equal alike.
+type numbers[T comparable] map[T]int
+
+func (n numbers[T]) of(value T) int {
+	if _, known := n[value]; !known {
+		n[value] = len(n)
 	}
-	slices.Sort(parts[2:])
-	return strings.Join(slices.Compact(parts), "\x00")
+	return n[value]
 }
 
 func (o *overlapChecker) isJudged(number int) bool { return o.endpoints[number].in < o.judged }

@@ -19,7 +19,7 @@ const anyValue = "\x01"
 
 // split cuts the part of a URL after its origin before every delimiter.
 func split(rest string) []string {
-	var words []string
+	words := make([]string, 0, strings.Count(rest, "/")+1)
 	for rest != "" {
 		end := strings.IndexAny(rest[1:], delimiters) + 1
 		if end == 0 {
@@ -51,9 +51,6 @@ func (s segment) literal() bool { return len(s) == 1 }
 
 // last returns the text after the last placeholder.
 func (s segment) last() string { return s[len(s)-1] }
-
-// general returns the segment with anyValue in place of each placeholder.
-func (s segment) general() string { return strings.Join(s, anyValue) }
 
 // prefix returns the length of the longest beginning of word that matches the segment, with at least one character for
 // each placeholder, or -1.
@@ -87,6 +84,7 @@ func (s segment) matches(word string) bool {
 // node is a node in a tree of endpoint URLs, reached by a segment from its parent. The root stands for the origin.
 type node struct {
 	parent   *node
+	word     string // of the URL's general words
 	segment  segment
 	depth    int   // number of segments up to here
 	literals int   // number of characters up to here that are not part of a placeholder
@@ -94,7 +92,7 @@ type node struct {
 
 	children []*node          // in insertion order
 	patterns []*node          // those with placeholders
-	byText   map[string]*node // by segment.general; nil if there is only one, as along a long URL
+	byText   map[string]*node // by word; nil if there is only one, as along a long URL
 	longest  int              // length of the longest one that is literal
 }
 
@@ -107,20 +105,21 @@ func (n *node) endsInside(words []string) bool {
 	return insideSegment(word, n.segment.prefix(word))
 }
 
-// insert returns the node of a URL, creating it if needed. Placeholder names do not matter.
-func (n *node) insert(parts []segment) *node {
-	for _, s := range parts {
-		child := n.child(s.general())
+// insert returns the node of a URL, given by its general words, creating it if needed.
+func (n *node) insert(words []string) *node {
+	for _, word := range words {
+		child := n.child(word)
 		if child == nil {
-			child = &node{parent: n, segment: s, depth: n.depth + 1, literals: n.literals}
+			s := segment(strings.Split(word, anyValue))
+			child = &node{parent: n, word: word, segment: s, depth: n.depth + 1, literals: n.literals}
 			for _, text := range s {
 				child.literals += utf8.RuneCountInString(text)
 			}
 			if n.children = append(n.children, child); len(n.children) == 2 {
-				n.byText = map[string]*node{n.children[0].segment.general(): n.children[0]}
+				n.byText = map[string]*node{n.children[0].word: n.children[0]}
 			}
 			if n.byText != nil {
-				n.byText[s.general()] = child
+				n.byText[word] = child
 			}
 			if s.literal() {
 				n.longest = max(n.longest, len(s[0]))
@@ -133,12 +132,21 @@ func (n *node) insert(parts []segment) *node {
 	return n
 }
 
-// child returns the child with a segment, by segment.general, or nil.
-func (n *node) child(general string) *node {
-	if len(n.children) == 1 && n.children[0].segment.general() == general {
+// path returns the segments from the root to the node.
+func (n *node) path() []segment {
+	path := make([]segment, n.depth)
+	for ; n.parent != nil; n = n.parent {
+		path[n.depth-1] = n.segment
+	}
+	return path
+}
+
+// child returns the child with a general word, or nil.
+func (n *node) child(word string) *node {
+	if len(n.children) == 1 && n.children[0].word == word {
 		return n.children[0]
 	}
-	return n.byText[general]
+	return n.byText[word]
 }
 
 // hits returns the URLs at n and below that are prefixes of a feed, for the endpoints that take part. Nil means all.

@@ -119,7 +119,7 @@ func (o *overlapChecker) unknownPairs(isWanted func(unknownPair) bool) iter.Seq[
 			s = &site{}
 			sites[origin(e)] = s
 		}
-		n := s.root.insert(e.parts)
+		n := s.root.insert(e.words)
 		n.ends = append(n.ends, number)
 	}
 	return func(yield func(unknownPair) bool) {
