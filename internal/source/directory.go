@@ -53,6 +53,7 @@ func candidate(below string) bool {
 	if slices.ContainsFunc(strings.Split(below, "/"), skipped) {
 		return false
 	}
+	below = strings.ToLower(below) // as on Windows, and as a file that is named by itself is taken
 	isKnown := slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(below))
 	return isKnown && !strings.HasSuffix(below, ".schema.json")
 }

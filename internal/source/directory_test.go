@@ -40,6 +40,8 @@ var services = map[string]string{
 	"a/broken.json":                  `{"versions": {`,
 	"a/empty.yaml":                   "",
 	"only-a-path.yaml":               "base_path: /x\n",
+	"windows.YML":                    definitionText,
+	"SIGNPOST.SCHEMA.JSON":           `{"versions": {}}`,
 	"package.json":                   `{"name": "x", "version": "1.0.0"}`,
 	"docker-compose.yml":             "version: '3'\nservices:\n  web: {image: x, versions: 1}\n",
 	"saved/manifest.json":            `{"endpoints": {}}`,
@@ -65,7 +67,7 @@ func TestReadDirectory(t *testing.T) {
 	var notes []string
 	r := Reader{Note: func(message string) { notes = append(notes, strings.ReplaceAll(message, dir+"/", "")) }}
 	documents := testkit.Must(r.Read(t.Context(), dir))(t)
-	want := []string{"a-b.yaml", "a/broken.json", "a/deep/er/media.json", "a/empty.yaml", "a/feeds.yml", "b.yaml", "only-a-path.yaml"}
+	want := []string{"a-b.yaml", "a/broken.json", "a/deep/er/media.json", "a/empty.yaml", "a/feeds.yml", "b.yaml", "only-a-path.yaml", "windows.YML"}
 	if diff := cmp.Diff(want, pathsOf(documents)); diff != "" {
 		t.Errorf("read (-want +got):\n%s", diff)
 	}

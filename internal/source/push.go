@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/opencontainers/go-digest"
@@ -102,7 +103,7 @@ func pack(documents []Document) (manifest ocispec.Manifest, blobs [][]byte, err 
 				"%s and %s would both be %s in the artifact: push a directory that holds both", documents[i-1].Name, d.Name, d.Path)
 		}
 		mediaType := "application/yaml"
-		if path.Ext(d.Path) == ".json" {
+		if strings.EqualFold(path.Ext(d.Path), ".json") {
 			mediaType = "application/json"
 		}
 		manifest.Layers = append(manifest.Layers, ocispec.Descriptor{
