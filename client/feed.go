@@ -164,9 +164,5 @@ func describeEndpoints(probes []*probe) string {
 			urls = append(urls, p.target.URL)
 		}
 	}
-	text := strings.Join(urls[:min(maxListed, len(urls))], ", ")
-	if more := len(urls) - maxListed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return spell.First(urls, maxListed)
 }

@@ -85,12 +85,10 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 		if certain {
 			f.Fix = d.replacement(at, meant)
 		}
-	case len(known) > maxListed:
-		f.Hint = fmt.Sprintf("known: %s and %d more", strings.Join(known[:maxListed], ", "), len(known)-maxListed)
 	case len(known) == 0: // shared modifiers
 		f.Hint = "declare it under modifiers, or write the modifier here"
 	default:
-		f.Hint = "known: " + strings.Join(known, ", ")
+		f.Hint = "known: " + spell.First(known, maxListed)
 	}
 	return meant
 }

@@ -12,6 +12,7 @@ import (
 
 	"signpost/definition"
 	"signpost/internal/readfile"
+	"signpost/internal/spell"
 )
 
 // file is a file that may be a definition.
@@ -223,15 +224,13 @@ func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 	return documents, nil
 }
 
+// MaxNamed is how many files a note names.
+const MaxNamed = 3
+
 // skippedNote counts the files of a directory that are not definitions, and names the first ones.
 func skippedNote(names []string) string {
 	if len(names) == 1 {
 		return fmt.Sprintf("skipped %s: not a definition", names[0])
 	}
-	const named = 3
-	list := strings.Join(names[:min(len(names), named)], ", ")
-	if more := len(names) - named; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("skipped %d files that are not definitions: %s", len(names), list)
+	return fmt.Sprintf("skipped %d files that are not definitions: %s", len(names), spell.First(names, MaxNamed))
 }

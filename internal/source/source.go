@@ -61,6 +61,9 @@ func (d Document) ID() string {
 	return d.Name
 }
 
+// IsFile reports whether the document was read from a file on this machine, in its current state.
+func (d Document) IsFile() bool { return d.Name != StdinName && IsLocal(d.Name) }
+
 // Manifest reports whether the document is a manifest rather than a definition: fetched from an address, or a JSON
 // object with endpoints and without versions, unless it is a usage file.
 func (d Document) Manifest() bool { return d.Address != nil || isManifest(d.Text) }

@@ -18,6 +18,15 @@ func Quoted(values []string) string {
 	return strings.Join(quoted, ", ")
 }
 
+// First returns the first n names, separated by commas, and how many more there are.
+func First(names []string, n int) string {
+	list := strings.Join(names[:min(len(names), n)], ", ")
+	if more := len(names) - n; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return list
+}
+
 // maxWord and maxMessage limit what a message quotes and its length, in bytes: a URL may have a megabyte.
 const maxWord, maxMessage = 200, 800
 

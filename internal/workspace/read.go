@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"signpost/internal/source"
+	"signpost/internal/spell"
 )
 
 // Arguments name the files of a workspace.
@@ -60,6 +61,13 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 		}
 	}
 	w.parse()
+	if left := w.last.LeftOut; reader.Note != nil && len(left) > 0 {
+		var names []string
+		for _, f := range left {
+			names = append(names, f.Name)
+		}
+		reader.Note("other states of the same services are left out: " + spell.First(names, source.MaxNamed))
+	}
 	return w.last, nil
 }
 

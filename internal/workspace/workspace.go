@@ -85,6 +85,7 @@ type Snapshot struct {
 	Files    []*File // in the order of the sources, each document once
 	Changed  []*File // those that are not in the snapshot before
 	Removed  []*File // those of the snapshot before whose documents are gone
+	LeftOut  []*File // of the project, because something judged is another state of them
 	Failures []Failure
 
 	findings func() []signpost.Finding
@@ -307,7 +308,6 @@ func (w *Workspace) parse() {
 		known[id] = f
 		files = append(files, f)
 	}
-	next.Files = files
 	for _, f := range w.last.Files {
 		if known[f.ID()] == nil {
 			next.Removed = append(next.Removed, f)
@@ -326,11 +326,35 @@ func (w *Workspace) parse() {
 		})
 	}
 	group.Wait()
-	next.findings = w.last.findings
+	files, next.LeftOut = withoutStates(files)
+	next.Files, next.findings = files, w.last.findings
 	if len(next.Changed)+len(next.Removed) > 0 || len(files) == 0 {
 		next.findings = sync.OnceValue(func() []signpost.Finding { return FindingsTogether(files) })
 	}
 	w.last, w.known = next, known
+}
+
+// withoutStates leaves out the definitions of the project of which something judged is another state: a git revision,
+// an artifact or standard input that has a service with the same base path.
+func withoutStates(all []*File) (files, leftOut []*File) {
+	isState := make(map[string]bool) // by base path
+	for _, f := range all {
+		if f.Role == Judged && f.Definition != nil && !f.Definition.Served() && !f.IsFile() {
+			isState[f.Definition.State(nil).BasePath] = true
+		}
+	}
+	for _, f := range all {
+		base := ""
+		if f.Role == Beside && f.Definition != nil {
+			base = f.Definition.State(nil).BasePath
+		}
+		if base != "" && isState[base] {
+			leftOut = append(leftOut, f)
+		} else {
+			files = append(files, f)
+		}
+	}
+	return files, leftOut
 }
 
 // parseFile parses a file. A panic becomes a finding, so that one definition never keeps others from being used.
