@@ -18,7 +18,7 @@ import (
 // Rules about the file. For those about its contents, see package signpost.
 const (
 	RuleSyntax                = "syntax"
-	RuleTooLarge              = "too-large"
+	RuleTooLarge              = match.RuleTooLarge
 	RuleNotADefinition        = "not-a-definition"
 	RuleNoEndpoints           = "no-endpoints"
 	RuleBasePathVersion       = "base-path-version"

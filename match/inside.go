@@ -39,7 +39,7 @@ func (o *overlapChecker) addLonger(owners []int, number int, s scene, words []st
 		service := o.source(short)
 		switch {
 		case told[service]:
-		case len(o.inside[short]) == maxLonger || slices.ContainsFunc(o.inside[short], isKnown):
+		case o.isJudged(short) && len(o.inside[short]) == maxLonger || slices.ContainsFunc(o.inside[short], isKnown):
 			told[service] = true
 		case !o.allowsInside(short, number):
 			told[service] = true
@@ -97,7 +97,11 @@ func (o *overlapChecker) reportInside() {
 			}
 		}
 		if more := len(o.inside[short]) - maxNamed; more > 0 && names != nil {
-			names = append(names, fmt.Sprintf("%d more", more))
+			text := fmt.Sprintf("%d more", more)
+			if len(o.inside[short]) == maxLonger {
+				text = "at least " + text
+			}
+			names = append(names, text)
 		}
 		if last := len(names) - 1; last > 0 {
 			names = []string{strings.Join(names[:last], ", ") + " and " + names[last]}

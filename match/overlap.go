@@ -15,13 +15,14 @@ const (
 	RuleOverlapInsideSegment = "overlap-inside-segment"
 	RuleRegisteredTwice      = "registered-twice"
 	RuleHostsUnknown         = "hosts-unknown"
+	RuleTooLarge             = "too-large" // more findings than there is a use for
 )
 
 // Limits of the findings: nobody reads more, and 2,000 URLs that cross with 2,000 others have four million.
 const (
 	maxFindings = 10_000
-	maxLonger   = 100 // URLs in which one of them ends inside a segment
-	maxNamed    = 20  // of those, in a message
+	maxLonger   = 100 // URLs in which one of them ends inside a segment, in a message
+	maxNamed    = 20  // of those, by their names
 )
 
 // Allowed reports whether a finding about an endpoint, given by its version and its position there, is intended. The
@@ -96,6 +97,10 @@ func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) []
 		o.reportInside()
 	}
 	o.reportUnknown()
+	if o.count >= maxFindings { // so the first endpoint is judged
+		o.report(0, RuleTooLarge, "correct those that are listed, then look again",
+			"there may be more findings about overlap than the first %d", maxFindings)
+	}
 	findings := make([][]Overlap, len(versions))
 	for number, e := range o.endpoints {
 		for _, f := range o.found[number] {

@@ -476,6 +476,31 @@ func TestOverlapsOfLongSegments(t *testing.T) {
 	}
 }
 
+// What is not listed is counted or said, and each registered URL that is lost to is named.
+func TestOverlapsBeyondTheLimits(t *testing.T) {
+	nested, alike := []string{"/feeds k"}, []string{"/a k"}
+	for i := range 10_001 {
+		nested = append(nested, fmt.Sprintf("/feeds/%d", i))
+	}
+	for i := range 150 {
+		alike = append(alike, fmt.Sprintf("/a-%d", i))
+	}
+	for limited, urls := range map[bool][]string{true: nested, false: nested[:10_000]} {
+		found := match.Overlaps([]signpost.Version{together("a.yaml", strings.Join(urls, ", "))}, nil)[0]
+		isLimit := func(f signpost.Finding) bool { return f.Rule == match.RuleTooLarge }
+		if n := slices.IndexFunc(found, isLimit); (n >= 0) != limited || len(found) != len(urls)-1 {
+			t.Errorf("%d URLs: %d findings, of which %d is about the limit", len(urls), len(found), n)
+		}
+	}
+	a, rest := together("a.yaml", alike[0]), together("b.yaml", strings.Join(alike[1:], ", "))
+	if found := match.Overlaps([]signpost.Version{a}, []signpost.Version{rest})[0]; !strings.HasSuffix(found[0].Message, " and at least 80 more") {
+		t.Errorf("got %s", found[0].Message)
+	}
+	if found := match.Overlaps([]signpost.Version{rest}, []signpost.Version{a})[0]; len(found) != 150 {
+		t.Errorf("got %d findings about endpoints that begin like a registered one", len(found))
+	}
+}
+
 // However many overlaps are allowed, one that is not is reported.
 func TestUnknownHostsBesideAllowedOnes(t *testing.T) {
 	urls := []string{"/feeds k"}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/definition"
 	"signpost/internal/readfile"
 	"signpost/internal/source"
 )
@@ -59,11 +60,17 @@ func withoutBaseline(path string, findings []signpost.Finding) (left []signpost.
 	return left, gone, nil
 }
 
-// writeBaseline writes the findings to a baseline.
-func writeBaseline(path string, findings []signpost.Finding) error {
+// writeBaseline writes the findings to a baseline. It returns those that say that a limit kept lint from looking
+// further: as known findings, they would hide whatever is there.
+func writeBaseline(path string, findings []signpost.Finding) (left []signpost.Finding, err error) {
+	left = []signpost.Finding{}
 	b := baseline{Version: baselineVersion, Findings: []knownFinding{}}
 	prints := fingerprints(findings, filepath.Dir(path))
 	for i, f := range findings {
+		if f.Rule == definition.RuleTooLarge {
+			left = append(left, f)
+			continue
+		}
 		b.Findings = append(b.Findings, knownFinding{prints[i], f.Rule, seenFrom(f.File, filepath.Dir(path)), f.Message})
 	}
 	text, err := json.MarshalIndent(b, "", "  ")
@@ -71,9 +78,9 @@ func writeBaseline(path string, findings []signpost.Finding) error {
 		err = source.WriteFile(path, append(text, '\n'), 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("write baseline %q: %w", path, err)
+		return nil, fmt.Errorf("write baseline %q: %w", path, err)
 	}
-	return nil
+	return left, nil
 }
 
 // lineNumbers matches line and column numbers in messages, which change when lines move.

@@ -170,11 +170,12 @@ func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) (
 }
 
 // applyBaseline returns the findings that are not in the baseline, and a note for the summary. With --update-baseline
-// it writes all of them and returns none.
+// it writes them and returns those that a baseline cannot have.
 func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpost.Finding, string, error) {
 	if f.updateBaseline {
-		err := writeBaseline(f.baseline, findings)
-		return []signpost.Finding{}, fmt.Sprintf("; %s written to %s", spell.Count(len(findings), "finding"), f.baseline), err
+		left, err := writeBaseline(f.baseline, findings)
+		written := spell.Count(len(findings)-len(left), "finding")
+		return left, fmt.Sprintf("; %s written to %s", written, f.baseline), err
 	}
 	left, gone, err := withoutBaseline(f.baseline, findings)
 	if gone > 0 {
