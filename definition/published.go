@@ -36,6 +36,27 @@ func published(files, registered []*File) map[*version]bool {
 	return out
 }
 
+// WithoutPublished returns registered files without the versions that are another state of one of some files: [Lint]
+// leaves them out in the same way.
+func WithoutPublished(files, registered []*File) []*File {
+	out := published(files, registered)
+	left := slices.Clone(registered)
+	for i, f := range registered {
+		var versions []version
+		for j := range f.versions {
+			if !out[&f.versions[j]] {
+				versions = append(versions, f.versions[j])
+			}
+		}
+		if len(versions) < len(f.versions) {
+			other := *f
+			other.versions = versions
+			left[i] = &other
+		}
+	}
+	return left
+}
+
 // asRegistered returns the endpoints of files by the URLs under which a studio has them.
 func asRegistered(files []*File) map[string]registeredEndpoint {
 	all := make(map[string]registeredEndpoint)

@@ -126,7 +126,8 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 	if err := c.openProject(); err != nil {
 		return opts, err
 	}
-	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, u.String())
+	about := []*definition.File{definition.ParseManifest(u.String(), []byte(`{"endpoints": {}}`))}
+	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, about)
 	if err != nil {
 		return opts, err
 	}

@@ -261,7 +261,7 @@ func (c *CLI) compare(
 	if c.given("host") && !slices.ContainsFunc(compared, isOpen) {
 		return nil, nil, usageErrorf("--host: %s and %s are manifests, which already contain their hosts", old.name, new.name)
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered, serviceNames(compared)...)
+	registered, err := c.readRegistered(ctx, reader, f.registered, filesOf(compared))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -39,14 +39,14 @@ func (c *CLI) readTogether(
 	if err != nil {
 		return nil, nil, err
 	}
-	others, err = c.registeredIn(s)
+	others, err = c.registeredIn(s, s.Definitions(workspace.Judged))
 	return s, others, err
 }
 
 // readRegistered reads whatever else is registered in the studio, by --registered or the project, except for what the
 // command is already about: a directory may contain it.
 func (c *CLI) readRegistered(
-	ctx context.Context, reader *source.Reader, sources []string, about ...string,
+	ctx context.Context, reader *source.Reader, sources []string, about []*definition.File,
 ) ([]*source.Service, error) {
 	others := workspace.Project{Path: c.project.Path, Registered: c.project.Registered}
 	args := workspace.Arguments{Registered: sources, Project: others, Others: true}
@@ -54,22 +54,21 @@ func (c *CLI) readRegistered(
 	if err != nil {
 		return nil, err
 	}
-	return c.registeredIn(s, about...)
+	return c.registeredIn(s, about)
 }
 
 // registeredIn returns the services of a snapshot that are only registered, with the features that each enables, except
-// for some names. Errors in one are an error here, because such a service cannot take part.
-func (c *CLI) registeredIn(s *workspace.Snapshot, about ...string) ([]*source.Service, error) {
+// for what the command is about. Errors in one are an error here, because such a service cannot take part.
+func (c *CLI) registeredIn(s *workspace.Snapshot, about []*definition.File) ([]*source.Service, error) {
 	skip := make(map[string]bool)
-	for _, name := range about {
-		skip[source.Document{Name: name}.ID()] = true
+	for _, f := range about {
+		skip[source.Document{Name: f.Name}.ID()] = true
 	}
 	var services []*source.Service
-	for _, f := range s.Files {
-		if f.Role != workspace.Registered || f.Definition == nil || skip[f.ID()] {
+	for _, service := range othersIn(s, workspace.Registered, about) {
+		if skip[source.Document{Name: service.Name}.ID()] {
 			continue
 		}
-		service := f.Service()
 		if n := len(c.reportErrors(service)); n > 0 {
 			return nil, fmt.Errorf("--registered: %s has %s", service.Name, spell.Count(n, "error"))
 		}
@@ -86,6 +85,16 @@ func servicesOf(s *workspace.Snapshot, role workspace.Role) []*source.Service {
 		if f.Role == role && f.Definition != nil {
 			services = append(services, f.Service())
 		}
+	}
+	return services
+}
+
+// othersIn returns the services of a snapshot that have a role, without what is another state of something that the
+// command is about.
+func othersIn(s *workspace.Snapshot, role workspace.Role, about []*definition.File) []*source.Service {
+	services := servicesOf(s, role)
+	for i, file := range definition.WithoutPublished(about, filesOf(services)) {
+		services[i].File = file
 	}
 	return services
 }
@@ -152,11 +161,6 @@ func each[T, R any](list []T, f func(T) R) []R {
 // filesOf returns the definitions and manifests of services.
 func filesOf(services []*source.Service) []*definition.File {
 	return each(services, func(s *source.Service) *definition.File { return s.File })
-}
-
-// serviceNames returns the names of services.
-func serviceNames(services []*source.Service) []string {
-	return each(services, func(s *source.Service) string { return s.Name })
 }
 
 // reportErrors prints what is wrong in services that are used together, and returns the errors among that.
