@@ -7,32 +7,6 @@ import (
 	"signpost/diff"
 )
 
-// What requests that a change concerns do.
-const (
-	all     = ""
-	setting = "set it"
-	having  = "have it"
-	lacking = "came without it"
-)
-
-// concerns lists the rules whose changes concern requests.
-var concerns = map[string]string{
-	diff.ChangeServiceRemoved:  all,
-	diff.ChangeBasePath:        all,
-	diff.ChangeVersionRemoved:  all,
-	diff.ChangeEndpointRemoved: all,
-	diff.ChangeMethod:          all,
-	diff.ChangeMIMEType:        all,
-	diff.ChangeModifierRemoved: setting,
-	diff.ChangeParamKey:        setting,
-	diff.ChangeParamType:       setting,
-	diff.ChangeOptionRemoved:   setting,
-	diff.ChangeContextRemoved:  having,
-	diff.ChangeContextType:     having,
-	diff.ChangeContextMapper:   having,
-	diff.ChangeContextRequired: lacking,
-}
-
 // Join fills in how many requests each change concerns, as far as the counts tell: of an endpoint or more that goes,
 // its requests; of a parameter, an option or a key, those that have it; of a key that becomes required, those without
 // it. If none was for an endpoint, they tell nothing: the log may be that of another host.
@@ -47,29 +21,27 @@ func (u *Usage) Join(changes []diff.Change) {
 
 // concerned returns how many requests a change concerns, or nil if the counts do not tell.
 func (u *Usage) concerned(c *diff.Change) *diff.Requests {
-	doing, known := concerns[c.Rule]
-	if !known || c.Endpoint == "" && u.LeftOut {
+	if c.Endpoint == "" && u.LeftOut {
 		return nil
 	}
-	count, found := diff.Requests{Doing: doing}, false
-	count.Period, count.Days = u.period()
+	var sum *diff.Requests
 	for i := range u.Endpoints {
 		e := &u.Endpoints[i]
 		if !e.isConcerned(c) {
 			continue
 		}
-		n, counted := e.requests(c, doing)
+		n, doing, counted := e.concerned(c)
 		if !counted {
 			return nil
 		}
-		found = true
-		count.Requests += n
-		count.Of += e.Requests
+		if sum == nil {
+			sum = &diff.Requests{Doing: doing}
+			sum.Period, sum.Days = u.period()
+		}
+		sum.Requests += n
+		sum.Of += e.Requests
 	}
-	if !found {
-		return nil
-	}
-	return &count
+	return sum
 }
 
 // isConcerned reports whether a change is one of the endpoint, or of its version or service.
@@ -82,54 +54,58 @@ func (e *Endpoint) isConcerned(c *diff.Change) bool {
 // differ reports whether two names are known and not the same.
 func differ(a, b string) bool { return a != "" && b != "" && a != b }
 
-// requests returns the number of requests that a change concerns.
-func (e *Endpoint) requests(c *diff.Change, doing string) (n uint, counted bool) {
-	switch doing {
-	case all:
-		return e.Requests, true
-	case setting:
-		return e.setting(c)
+// concerned returns how many requests for the endpoint a change concerns, and what these do. Changes that cost nobody a
+// request are not counted.
+func (e *Endpoint) concerned(c *diff.Change) (n uint, doing string, counted bool) {
+	switch c.Rule {
+	case diff.ChangeServiceRemoved, diff.ChangeBasePath, diff.ChangeVersionRemoved, diff.ChangeEndpointRemoved,
+		diff.ChangeMethod, diff.ChangeMIMEType:
+		return e.Requests, "", true
+	case diff.ChangeModifierRemoved, diff.ChangeParamKey, diff.ChangeParamType, diff.ChangeOptionRemoved:
+		n, counted = e.setting(c)
+		return n, "set it", counted
+	case diff.ChangeContextRemoved, diff.ChangeContextType, diff.ChangeContextMapper, diff.ChangeContextRequired:
+		key := e.Keys[c.Subject[1]]
+		switch {
+		case key == nil || key.Unseen > 0:
+			return 0, "", false
+		case c.Rule == diff.ChangeContextRequired:
+			return key.Lacking(), "came without it", true
+		}
+		return key.Present, "have it", true
 	}
-	key := e.Keys[c.Subject[1]]
-	if key == nil || key.Unseen > 0 {
-		return 0, false
-	}
-	if doing == having {
-		return key.Present, true
-	}
-	return key.Lacking(), true
+	return 0, "", false
 }
 
-// setting returns the number of requests that set a modifier, a parameter or an option.
+// setting returns how many requests set the modifier, the parameter or the option that a change concerns.
 func (e *Endpoint) setting(c *diff.Change) (n uint, counted bool) {
+	option, isOption := c.Old.(signpost.Option)
 	for _, name := range paramsOf(c) {
-		p := e.Params[name]
-		if p == nil {
+		param := e.Params[name]
+		if param == nil {
 			return 0, false
 		}
-		if option, isOption := c.Old.(signpost.Option); isOption {
-			n, counted = p.Options[option.Value]
-		} else {
-			n, counted = max(n, p.Set), true
+		n, counted = max(n, param.Set), true
+		if isOption {
+			n, counted = param.Options[option.Value]
 		}
 	}
 	return n, counted
 }
 
-// paramsOf returns the parameters that a change of a modifier concerns.
+// paramsOf returns the parameters of a modifier that a change concerns.
 func paramsOf(c *diff.Change) []string {
-	var names []string
+	key, _ := c.Old.(string)
+	if c.Rule == diff.ChangeParamKey {
+		return []string{key}
+	}
 	modifier, isWhole := c.Old.(signpost.Modifier)
-	key, isKey := c.Old.(string)
-	switch {
-	case isWhole:
-		for _, p := range modifier.Params {
-			names = append(names, p.Key)
-		}
-	case len(c.Subject) > 3: // modifier, its id, param, its key
-		names = c.Subject[3:4]
-	case isKey:
-		names = []string{key}
+	if !isWhole {
+		return c.Subject[3:4] // after the modifier, its id and param
+	}
+	var names []string
+	for _, p := range modifier.Params {
+		names = append(names, p.Key)
 	}
 	return names
 }
