@@ -154,8 +154,18 @@ func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err e
 	if len(data) < s.needed && !isAll {
 		return 0, nil, nil
 	}
+	lines := data
+	if !isAll {
+		lines = data[:bytes.LastIndexByte(data, '\n')+1]
+	}
+	size = findDocument(lines)
+	if size == 0 && len(lines) > 0 {
+		size = max(0, members(data, func(name, value []byte) {}))
+	}
+	if size == 0 && isAll {
+		size = len(data)
+	}
 	s.needed = 0
-	size = s.size(data, isAll)
 	if size > 0 {
 		return size, data[:size], nil
 	}
@@ -163,29 +173,6 @@ func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err e
 		s.needed = 2 * len(data)
 	}
 	return 0, nil, nil
-}
-
-// size returns the size of the block that data begins with, or 0 if that needs more data.
-func (s *splitter) size(data []byte, isAll bool) int {
-	lines := data
-	if !isAll {
-		lines = data[:bytes.LastIndexByte(data, '\n')+1]
-	}
-	if len(lines) == 0 {
-		return 0
-	}
-	begin := findDocument(lines)
-	if begin > 0 {
-		return begin
-	}
-	end := members(data, func(name, value []byte) {})
-	switch {
-	case end > 0:
-		return end
-	case isAll:
-		return len(data)
-	}
-	return 0
 }
 
 // documentStarts are what HAR and usage files have after the brace. JSON lines may have a field log with a text.
