@@ -13,8 +13,17 @@ import (
 const temporary = ".tmp"
 
 // WriteFile replaces a file atomically, once all data is on disk. A process that is killed before that leaves the old
-// file, and the incomplete one next to it.
+// file, and the incomplete one next to it. For a symbolic link, it replaces the target. It never replaces a device, a
+// FIFO or a directory.
 func WriteFile(path string, data []byte, mode fs.FileMode) error {
+	target, err := filepath.EvalSymlinks(path)
+	if err == nil {
+		path = target
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "write", Path: path, Err: errors.New("not a regular file")}
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"+temporary)
 	if err != nil {
 		return err
@@ -28,12 +37,8 @@ func WriteFile(path string, data []byte, mode fs.FileMode) error {
 }
 
 // ReplaceFile writes the fixed text of a definition: it replaces a file atomically, keeping its mode, unless its
-// contents have changed since they were read as old. For a symbolic link, it replaces the target.
+// contents have changed since they were read as old.
 func ReplaceFile(path string, old, text []byte) error {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,4 +26,21 @@ func TestReplaceFile(t *testing.T) {
 		t.Errorf("%q with mode %v", text, info.Mode())
 	}
 	fails(t, "a file that does not exist", ReplaceFile(filepath.Join(dir, "none"), nil, nil), "no such file")
+}
+
+// TestWriteFileSpecial keeps what is no regular file, such as /dev/full, and writes through a symbolic link.
+func TestWriteFileSpecial(t *testing.T) {
+	dir := tree(t, map[string]string{"known.json": "old", "directory/x": ""})
+	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link.json")
+	testkit.Mkfifo(t, pipe)
+	testkit.OK(t, os.Symlink("known.json", link))
+	fails(t, "a FIFO", WriteFile(pipe, []byte("new"), 0o644), "not a regular file")
+	fails(t, "a directory", WriteFile(filepath.Join(dir, "directory"), []byte("new"), 0o644), "not a regular file")
+	if info := testkit.Must(os.Stat(pipe))(t); info.Mode()&fs.ModeNamedPipe == 0 {
+		t.Errorf("the FIFO has become %v", info.Mode())
+	}
+	testkit.OK(t, WriteFile(link, []byte("new"), 0o644))
+	if text, _ := os.ReadFile(filepath.Join(dir, "known.json")); string(text) != "new" {
+		t.Errorf("the target of the link is %q", text)
+	}
 }
