@@ -151,6 +151,9 @@ func listPattern(pattern string) (files []file, directories []string, err error)
 	if err != nil {
 		return nil, nil, readError(pattern, err)
 	}
+	if !skipped(filepath.Base(pattern)) { // as in a shell, * does not stand for hidden files, such as the project file itself
+		names = slices.DeleteFunc(names, func(name string) bool { return skipped(filepath.Base(name)) })
+	}
 	if len(names) == 0 {
 		names = []string{pattern}
 		if isPattern(pattern) {
