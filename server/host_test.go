@@ -28,7 +28,7 @@ func TestHostPolicy(t *testing.T) {
 		"proxied":         {TrustedProxies: loopback},
 		"limited proxied": {TrustedProxies: loopback, AllowedHosts: allowed},
 		"deaf":            {TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}},
-		"public":          {PublicHost: "Public.Example.com:443", TrustedProxies: loopback},
+		"public":          {PublicHost: "Public.Example.com:443", TrustedProxies: loopback, AllowedHosts: allowed},
 	}
 	published := "published" // before the name: the service has hosts
 	testkit.Cases(t, "testdata/hosts.golden", func(line string) string {

@@ -24,7 +24,7 @@ import (
 // Options configure a Handler. With the zero value, the host is the one that the request was sent to, each service
 // allows its own hosts, and studios on any origin can read the response.
 type Options struct {
-	// PublicHost, if set, is the host in every manifest, whatever host the request names.
+	// PublicHost, if set, is the host in every manifest, whatever host the request names and whatever hosts are allowed.
 	PublicHost string
 
 	// AllowedHosts lists the allowed hosts: exact names, or "*.example.com" for all subdomains of example.com, but not

@@ -195,7 +195,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		}
 	}
 	bad := []Options{
-		{PublicHost: "https://feeds.example.com"}, {PublicHost: "feeds.example.com", AllowedHosts: []string{"*.feeds.example.com"}},
+		{PublicHost: "https://feeds.example.com"},
 		{TrustedProxies: []netip.Prefix{{}}}, {TrustedProxies: []netip.Prefix{netip.MustParsePrefix("::ffff:10.0.0.0/104")}},
 		{CacheBytes: -1}, {CacheControl: "no-cache\r\nEvil: 1"},
 	}
