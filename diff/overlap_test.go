@@ -88,7 +88,9 @@ func describe(random *rand.Rand, e *signpost.Endpoint) {
 	case 1:
 		e.MIMEType = signpost.MIMEFeed
 	case 2:
-		e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: "k", Type: signpost.ContextCtx, Required: random.IntN(2) == 0})
+		for _, key := range []string{"k", "l"}[:1+random.IntN(2)] {
+			e.ContextObj = append(e.ContextObj, signpost.ContextItem{Key: key, Type: signpost.ContextCtx, Required: random.IntN(2) == 0})
+		}
 	case 3:
 		e.Extra = `"observe_storage":true`
 	}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"signpost"
@@ -37,7 +38,7 @@ func mutations(v reflect.Value) []func() {
 		}
 		all = append(all, func() { v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem()))) })
 	case reflect.String:
-		for _, text := range []string{"", v.String() + "x", signpost.TypeString, signpost.TypeNumber} {
+		for _, text := range []string{"", v.String() + "x", strings.ToUpper(v.String()), signpost.TypeString, signpost.TypeNumber} {
 			all = append(all, func() { v.SetString(text) })
 		}
 	case reflect.Bool:
