@@ -28,6 +28,7 @@ type view struct {
 	rev        int
 	deployment string // as the page names it
 	host       string
+	asked      string    // host that the page or the options name; empty if each file decides
 	sources    []*source // files first
 	overlap    *overlap  // of all sources
 	lists      lists     // made when it is sent first
@@ -52,7 +53,7 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	if v := s.known(wish, s.rev); v != nil {
 		return v, nil
 	}
-	v := &view{rev: s.rev, deployment: wish, host: cmp.Or(name, DefaultHost), sources: []*source{}}
+	v := &view{rev: s.rev, deployment: wish, host: cmp.Or(name, DefaultHost), asked: name, sources: []*source{}}
 	for _, rec := range s.records {
 		features := d.Features[rec.ID]
 		if features == nil {
@@ -64,7 +65,7 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	for _, src := range v.sources {
 		comparing.Go(src.findChanges)
 	}
-	v.overlap = newOverlap(v.sources)
+	v.overlap = newNesting(v.sources)
 	comparing.Wait()
 	s.views = append(s.views, v)
 	s.views = s.views[max(0, len(s.views)-maxViews):]

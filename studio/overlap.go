@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/host"
 	"signpost/match"
 )
 
@@ -41,9 +42,9 @@ type loser struct {
 	Inside   bool             `json:"inside"`    // it ends in the middle of a path segment
 }
 
-func newOverlap(sources []*source) *overlap {
-	x := &overlap{places: make(map[[2]string]place), nested: []nesting{}}
-	var all []place
+// newOverlap returns the index of sources, without what is nested, and all places.
+func newOverlap(sources []*source) (x *overlap, all []place) {
+	x = &overlap{places: make(map[[2]string]place), nested: []nesting{}}
 	var versions []signpost.Version
 	for _, src := range sources {
 		for _, v := range src.Versions {
@@ -58,6 +59,12 @@ func newOverlap(sources []*source) *overlap {
 		}
 	}
 	x.index = match.NewIndex(versions...)
+	return x, all
+}
+
+// newNesting returns the index of sources with what is nested.
+func newNesting(sources []*source) *overlap {
+	x, all := newOverlap(sources)
 	for _, at := range all {
 		m := x.match(at.URL) // the URL, placeholders included, is a feed like any other
 		// The same URL in another service, such as that of a file at its live address, is no overlap of two URLs.
@@ -100,9 +107,36 @@ type matching struct {
 	Feed string `json:"feed"`
 }
 
+// on returns the index for feeds on a host. As for signpost match, {{host}} stands for that host, unless the deployment
+// names one, or a file declares hosts without it.
+func (v *view) on(name string) *overlap {
+	name, err := host.Parse(name)
+	if v.asked != "" || err != nil {
+		return v.overlap
+	}
+	moved := false
+	sources := slices.Clone(v.sources)
+	for i, src := range sources {
+		if !src.HostOpen || src.Kind == KindAddress || src.Host == name {
+			continue
+		}
+		hosts := src.shown.Definition.Hosts
+		if len(hosts) == 0 || hosts.Has(name) {
+			sources[i] = src.record.build(name, src.enabled)
+			moved = true
+		}
+	}
+	if !moved {
+		return v.overlap
+	}
+	x, _ := newOverlap(sources)
+	return x
+}
+
 // match finds the endpoint that answers for a feed, among everything registered.
 func (s *Studio) match(c call, in matching) (any, error) {
-	found := c.view.overlap.match(strings.TrimSpace(in.Feed))
+	feed := strings.TrimSpace(in.Feed)
+	found := c.view.on(signpost.CutURL(feed).Hostname()).match(feed)
 	if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
 		found.Problem = "A feed URL starts with https:// or http://."
 	}

@@ -51,6 +51,32 @@ func TestMatch(t *testing.T) {
 	testkit.Equal(t, "winner", get(t, match("https://localhost/v1/feeds"), "winner", "name"), "Feeds")
 }
 
+// TestMatchHosts checks that a feed on any host of a service has the endpoint that signpost match names, unless the page
+// shows the manifests for another host.
+func TestMatchHosts(t *testing.T) {
+	t.Parallel()
+	s, address := serve(t, studio.Options{})
+	endpoint := "\nversions: {v1: {endpoints: {\"https://{{host}}/v1/%s\": {name: %[1]s, method: get, mime_type: application/json}}}}"
+	s.Show(snapshotOf(file("a.yaml", "hosts: [a.example, b.example]"+fmt.Sprintf(endpoint, "one")),
+		file("b.yaml", "base_path: /b\nhosts: [\"*.example\"]"+fmt.Sprintf(endpoint, "one/two")),
+		file("c.yaml", "base_path: /c"+fmt.Sprintf(endpoint, "three"))))
+	for _, test := range []struct{ feed, deployment, want string }{
+		{"https://a.example/v1/one/1", "", "one"},
+		{"https://b.example/v1/one/1", "", "one"},
+		{"https://b.example/v1/one/two", "", "one/two"},
+		{"https://c.example/v1/one", "", ""},
+		{"https://c.example/v1/one/two/3", "", "one/two"},
+		{"https://other.test/v1/one", "", ""},
+		{"https://other.test/v1/three", "", "three"},
+		{"https://localhost/v1/three", "", "three"},
+		{"https://other.test/v1/three", "?deployment=%7B%22host%22:%22a.example%22%7D", ""},
+		{"https://b.example/v1/one", "?deployment=%7B%22host%22:%22a.example%22%7D", ""},
+	} {
+		found := expect(t, address+"/api/match"+test.deployment, object{"feed": test.feed}, 200, nil)
+		testkit.Equal(t, test.feed+test.deployment, get(t, found, "winner", "name"), any(test.want))
+	}
+}
+
 // TestNesting checks which endpoints take feeds from which, across everything registered.
 func TestNesting(t *testing.T) {
 	t.Parallel()

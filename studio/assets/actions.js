@@ -228,16 +228,16 @@ export function focusField(name) {
 
 // Going elsewhere
 
-/** open shows an endpoint, with the placeholders and controls that a feed of it has.
- * @param {{ source: string, version: string, key: string }} place @param {string} [feed]
+/** open shows an endpoint, with the placeholders and controls that a feed of it has, which may be on another host.
+ * @param {{ source: string, version: string, key: string, url?: string }} place @param {string} [feed]
  * @param {Typed} [typed] instead of a feed */
-export function open({ source, version, key }, feed, typed) {
+export function open({ source, version, key, url }, feed, typed) {
   const target = { source, version, endpoint: key };
   const id = endpointID(target);
   const s = state.server.sources.get(source);
   const at = s && endpointsOf([s]).find((other) => other.id === id);
   change((state) => {
-    if (at && feed) state.typed[id] = bind(at.endpoint, feed);
+    if (at && feed) state.typed[id] = bind(url ? { ...at.endpoint, url } : at.endpoint, feed);
     if (typed) state.typed[id] = typed;
     state.picked = null;
     state.dialog = "";
