@@ -321,7 +321,7 @@ func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
 		switch {
 		case k.Unseen > 0:
 			add(used, k.Unseen, e.Requests, "may have key %s, which is not in the URL", name)
-		case k.Required && k.Lacking() > 0:
+		case k.Item.Required && k.Lacking() > 0:
 			add(lacksKey, k.Lacking(), e.Requests, "lack key %s, %s undefined", name, spell.Thousands(k.Undefined))
 		default:
 			add(used, k.Present, e.Requests, "have key %s, %s undefined", name, spell.Thousands(k.Undefined))

@@ -12,24 +12,15 @@ import (
 	"signpost/contextkeys"
 	"signpost/diff"
 	"signpost/internal/routes"
-	"signpost/match"
 )
 
 // Counter counts requests, on all cores. Its methods must not be called at the same time.
 type Counter struct {
 	services []signpost.Service
 	changes  []diff.Change
-	anywhere *match.Index     // of everything that is registered
-	own      []*match.Index   // of each service, with its own URLs at standIn
-	ownKnown bool             // there are such URLs
-	first    []int            // the number of each service's first endpoint
-	numbers  map[string][]int // of the services' endpoints, by URL
-	workers  []*worker
-	logs     int
-
-	words  map[string]bool // segments of endpoints' paths
-	begins [256]bool       // bytes that they begin with
-	exact  bool            // text that those bytes do not tell helps to choose the endpoint
+	feeds
+	workers []*worker
+	logs    int
 }
 
 // NewCounter returns a counter for services that are registered together. Others are registered besides: what they
@@ -38,38 +29,7 @@ type Counter struct {
 // Changes are those that the counts are for: see [Usage.Join]. Where they add a required key, requests that lack it are
 // counted. The hosts that they are about are those of the services that are manifests.
 func NewCounter(services []signpost.Service, others []signpost.Version, changes ...diff.Change) *Counter {
-	c := &Counter{
-		services: services, changes: changes,
-		numbers: make(map[string][]int), words: make(map[string]bool),
-	}
-	var compared signpost.Hosts
-	for _, change := range changes {
-		if change.Host != "" && !slices.Contains(compared, change.Host) {
-			compared = append(compared, change.Host)
-		}
-	}
-	var all []signpost.Version
-	number := 0
-	for _, s := range services {
-		all = append(all, s.Versions...)
-		c.first = append(c.first, number)
-		var own []signpost.Version
-		for _, v := range s.Versions {
-			if s.Served {
-				v.Hosts = slices.Concat(v.Hosts, compared)
-			}
-			own = append(own, c.atStandIn(v, number))
-			number += len(v.Manifest.Endpoints)
-		}
-		c.own = append(c.own, match.NewIndex(own...))
-	}
-	all = append(all, others...)
-	for _, v := range all {
-		for u := range v.Manifest.All() {
-			c.learn(u)
-		}
-	}
-	c.anywhere = match.NewIndex(all...)
+	c := &Counter{services: services, changes: changes, feeds: newFeeds(services, others, changes)}
 	for range runtime.GOMAXPROCS(0) {
 		w := &worker{Counter: c, Usage: c.none(), files: c.none(), cache: make(map[string]int)}
 		c.workers = append(c.workers, w)
@@ -86,19 +46,51 @@ func (c *Counter) none() *Usage {
 	for _, s := range c.services {
 		for _, v := range s.Versions {
 			for _, e := range v.Manifest.Endpoints {
-				counts := newEndpoint(s.BasePath, v.Name, e)
-				for _, change := range c.changes {
-					item, isKey := change.New.(signpost.ContextItem)
-					isNew := change.Rule == diff.ChangeContextRequired && change.Old == nil
-					if isKey && isNew && counts.isConcerned(&change) {
-						counts.declare(item)
-					}
-				}
-				none.Endpoints = append(none.Endpoints, counts)
+				none.Endpoints = append(none.Endpoints, newEndpoint(s.BasePath, v.Name, e, c.changes))
 			}
 		}
 	}
 	return none
+}
+
+// newEndpoint returns an endpoint without requests. It has the keys that changes require.
+func newEndpoint(service, version string, e signpost.Endpoint, changes []diff.Change) Endpoint {
+	counts := Endpoint{
+		Service: service, Version: version, URL: e.URL,
+		Keys: make(map[string]*Key), Params: make(map[string]*Param), Undeclared: make(Names),
+		fixed: (&url.URL{RawQuery: signpost.CutURL(e.URL).Query()}).Query(),
+	}
+	for _, item := range e.ContextObj {
+		counts.Keys[item.Key] = &Key{Item: &item}
+	}
+	for _, change := range changes {
+		item, isKey := change.New.(signpost.ContextItem)
+		isNew := change.Rule == diff.ChangeContextRequired && change.Old == nil
+		if isKey && isNew && counts.isConcerned(&change) {
+			counts.Keys[item.Key] = &Key{Item: &item}
+		}
+	}
+	for _, m := range e.Modifiers {
+		for _, p := range m.Params {
+			counts.Params[p.Key] = newParam(p)
+		}
+	}
+	return counts
+}
+
+func newParam(p signpost.Param) *Param {
+	param := new(Param)
+	if p.Kind() != signpost.KindSelect {
+		return param
+	}
+	param.Options = make(map[string]uint)
+	for _, value := range p.Schema.Enum {
+		param.Options[value] = 0
+	}
+	for _, o := range p.UI.Options {
+		param.Options[o.Value] = 0
+	}
+	return param
 }
 
 // worker counts on one core: requests, and apart from them what usage files have.
@@ -107,8 +99,8 @@ type worker struct {
 	*Usage
 	files    *Usage
 	lastTime []byte
-	cache    map[string]int
-	scratch  []byte
+	cache    map[string]int // endpoints, by the shape of a feed
+	shape    []byte
 }
 
 // line counts a request.
@@ -156,7 +148,7 @@ func (w *worker) request(r request) (reason string) {
 		}
 		w.Unmatched.add(w.masked(r.path), 1)
 	case number < len(w.Endpoints): // else it is registered besides
-		w.Endpoints[number].count(r, w.Requests+1)
+		w.Endpoints[number].count(r)
 	}
 	w.Requests++
 	prefix := r.time[:min(len(r.time), len("18/Nov/2026"))] // the day, or the second
@@ -179,24 +171,28 @@ func (u *Usage) on(time []byte) {
 	u.To = max(u.To, day)
 }
 
-// count counts a request with a number that no other request has.
-func (e *Endpoint) count(r request, number uint) {
+// count counts a request.
+func (e *Endpoint) count(r request) {
 	e.Requests++
 	if r.status >= 400 {
 		e.Errors++
 	}
 	var ctx []byte
+	set := make([]*Param, 0, 8) // without an allocation if there are no more
 	for pair := range bytes.SplitSeq(r.query, []byte("&")) {
 		name, value, found := bytes.Cut(pair, []byte("="))
 		name = unescape(name)
 		switch param := e.Params[string(name)]; {
 		case param != nil:
-			param.count(value, number)
+			if !slices.Contains(set, param) { // only the first value counts
+				set = append(set, param)
+				param.count(value)
+			}
 		case string(name) == signpost.ContextCtx:
 			if ctx == nil {
 				ctx = value
 			}
-		case len(pair) == 0 || e.fixed[string(name)]:
+		case len(pair) == 0 || e.fixed.Has(string(name)):
 		case found:
 			e.undeclared(name, 1)
 		default: // perhaps a value
@@ -206,12 +202,7 @@ func (e *Endpoint) count(r request, number uint) {
 	e.countKeys(ctx)
 }
 
-// count counts the first value of a parameter in a request.
-func (p *Param) count(value []byte, request uint) {
-	if p.last == request {
-		return
-	}
-	p.last = request
+func (p *Param) count(value []byte) {
 	p.Set++
 	if p.Options == nil {
 		return
@@ -233,28 +224,23 @@ func (e *Endpoint) undeclared(name []byte, n uint) {
 	}
 }
 
-// sentKey is a context key and how it is sent.
-type sentKey struct {
-	*Key
-	inURL bool   // in the ctx parameter
-	name  string // there
-}
-
 // countKeys counts the keys in a ctx parameter. One that cannot be decoded has none.
 func (e *Endpoint) countKeys(ctx []byte) {
+	if len(e.Keys) == 0 {
+		return
+	}
 	decoded, _ := contextkeys.DecodeText(string(ctx))
 	text := bytes.TrimSpace(decoded)
 	nothing := len(text) > 0 && isNothing(text)
-	valid := json.Valid(text)
-	for _, key := range e.keys {
-		var value []byte
-		if valid {
-			value = member(text, key.name)
-		}
+	if len(text) > 0 && !json.Valid(text) {
+		text = nil
+	}
+	for _, key := range e.Keys {
+		value := member(text, key.Item.SentAs())
 		switch {
-		case !key.inURL:
+		case key.Item.Type != signpost.ContextCtx:
 			key.Unseen++
-		case nothing, value != nil && isNothing(unquote(value)):
+		case nothing || value != nil && isNothing(unquote(value)):
 			key.Undefined++
 		case value != nil:
 			key.Present++

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"signpost"
 	"signpost/contextkeys"
 	"signpost/internal/testkit"
 )
@@ -76,10 +77,11 @@ func FuzzContext(f *testing.F) {
 				want = Key{Undefined: 1}
 			}
 		}
-		got := new(Key)
-		(&Endpoint{keys: []*sentKey{{name: "k", inURL: true, Key: got}}}).countKeys([]byte(ctx(text)))
-		if *got != want && err == nil {
-			t.Errorf("%q: %+v, and contextkeys has %+v", text, *got, want)
+		got := Key{Item: &signpost.ContextItem{Key: "k", Type: signpost.ContextCtx}}
+		want.Item = got.Item
+		(&Endpoint{Keys: map[string]*Key{"k": &got}}).countKeys([]byte(ctx(text)))
+		if got != want && err == nil {
+			t.Errorf("%q: %+v, and contextkeys has %+v", text, got, want)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"bytes"
+	"strconv"
 	"time"
 )
 
@@ -52,8 +53,10 @@ func parseCombined(line []byte) (r request, reason string) {
 	// Apache's vhost_combined begins with the host and its port, and has one field more.
 	first, more, _ := bytes.Cut(line[:begin], space)
 	name, port, hasPort := bytes.Cut(first, []byte(":"))
-	if _, isPort := number(port); hasPort && isPort && bytes.Count(more, space) > 2 {
-		r.host = name
+	if hasPort && bytes.Count(more, space) > 2 {
+		if _, isPort := number(port); isPort {
+			r.host = name
+		}
 	}
 	if !r.setLine(line[end+3 : last-1]) {
 		return r, noRequest
@@ -108,15 +111,10 @@ func isWord(text []byte) bool {
 	return len(text) > 0
 }
 
-// number reads a decimal number of up to 19 digits, as many as nanoseconds have.
+// number reads a decimal number without a sign.
 func number(text []byte) (n int, ok bool) {
-	for _, c := range text {
-		if c < '0' || c > '9' || len(text) > 19 {
-			return 0, false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return n, len(text) > 0 && n >= 0
+	unsigned, err := strconv.ParseUint(string(text), 10, 63)
+	return int(unsigned), err == nil
 }
 
 // dayOf returns the day of a time in the forms that logs have: 18/Nov/2026:10:00:00 +0000, RFC 3339, or the number of

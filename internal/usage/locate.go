@@ -2,9 +2,13 @@ package usage
 
 import (
 	"bytes"
+	"fmt"
+	"slices"
 	"strings"
 
 	"signpost"
+	"signpost/diff"
+	"signpost/match"
 )
 
 // What answers for a feed, besides the number of an endpoint.
@@ -13,39 +17,81 @@ const (
 	unclear = -2 // several services fit
 )
 
-// standIn is where requests go if the log does not tell their host.
-const standIn = "https://own.invalid"
+// feeds knows the endpoints that answer for feeds, by their numbers in the order of registration.
+type feeds struct {
+	anywhere *match.Index     // of everything that is registered
+	own      *match.Index     // with each service's own URLs at its stand-in
+	ownKnown bool             // there are such URLs
+	standIns []string         // where requests go if the log does not tell their host, by service
+	numbers  map[string][]int // of the services' endpoints, by URL
 
-// atStandIn returns a version with standIn in its own URLs, and notes the numbers of its endpoints. Usage files have
-// {{host}} in these URLs.
-func (c *Counter) atStandIn(v signpost.Version, number int) signpost.Version {
-	v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
-	for i, e := range v.Manifest.Endpoints {
-		u := signpost.CutURL(e.URL)
-		c.numbers[e.URL] = append(c.numbers[e.URL], number+i)
-		if !v.Hosts.Owns(u) {
-			continue
-		}
-		c.ownKnown = true
-		v.Manifest.Endpoints[i].URL = standIn + u.Rest()
-		if !u.HasHostPlaceholder() {
-			open := u.WithAuthority(strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)).String()
-			c.numbers[open] = append(c.numbers[open], number+i)
+	words  map[string]bool // segments of endpoints' paths
+	begins [256]bool       // bytes that they begin with
+	exact  bool            // text that those bytes do not tell helps to choose the endpoint
+}
+
+func newFeeds(services []signpost.Service, others []signpost.Version, changes []diff.Change) feeds {
+	f := feeds{numbers: make(map[string][]int), words: make(map[string]bool)}
+	var compared signpost.Hosts
+	for _, change := range changes {
+		if change.Host != "" && !slices.Contains(compared, change.Host) {
+			compared = append(compared, change.Host)
 		}
 	}
-	return v
+	var all, own []signpost.Version
+	number := 0
+	for i, s := range services {
+		standIn := fmt.Sprintf("https://own-%d.invalid", i)
+		f.standIns = append(f.standIns, standIn)
+		for _, v := range s.Versions {
+			all = append(all, v)
+			if s.Served {
+				v.Hosts = slices.Concat(v.Hosts, compared)
+			}
+			v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
+			for i := range v.Manifest.Endpoints {
+				f.register(&v.Manifest.Endpoints[i], v.Hosts, standIn, number)
+				number++
+			}
+			own = append(own, v)
+		}
+	}
+	all = append(all, others...)
+	for _, v := range all {
+		for _, e := range v.Manifest.Endpoints {
+			f.learn(signpost.CutURL(e.URL))
+		}
+	}
+	f.anywhere, f.own = match.NewIndex(all...), match.NewIndex(own...)
+	return f
+}
+
+// register notes the number of an endpoint. If it is one of the service's own, it gets the stand-in as its host, and is
+// known by its URL with {{host}} too, as usage files have it.
+func (f *feeds) register(e *signpost.Endpoint, hosts signpost.Hosts, standIn string, number int) {
+	f.numbers[e.URL] = append(f.numbers[e.URL], number)
+	u := signpost.CutURL(e.URL)
+	if !hosts.Owns(u) {
+		return
+	}
+	f.ownKnown = true
+	e.URL = standIn + u.Rest()
+	if !u.HasHostPlaceholder() {
+		open := u.WithAuthority(strings.Replace(u.Authority(), u.Hostname(), signpost.HostPlaceholder, 1)).String()
+		f.numbers[open] = append(f.numbers[open], number)
+	}
 }
 
 // learn notes what the URL of an endpoint consists of.
-func (c *Counter) learn(u signpost.URL) {
-	c.exact = c.exact || u.Query() != ""
+func (f *feeds) learn(u signpost.URL) {
+	f.exact = f.exact || u.Query() != ""
 	for word := range strings.SplitSeq(u.Path(), "/") {
-		c.words[word] = true
+		f.words[word] = true
 		if word != "" {
-			c.begins[word[0]] = true
+			f.begins[word[0]] = true
 		}
 		_, after, _ := strings.Cut(word, "}}")
-		c.exact = c.exact || strings.HasPrefix(word, "{{") && after != "" // as in {{id}}.json
+		f.exact = f.exact || strings.HasPrefix(word, "{{") && after != "" // as in {{id}}.json
 	}
 }
 
@@ -60,7 +106,7 @@ func (w *worker) locate(r request) int {
 	if w.exact {
 		return w.find(r)
 	}
-	shape := append(w.scratch[:0], r.host...)
+	shape := append(w.shape[:0], r.host...)
 	for segment := range bytes.SplitSeq(r.path, slash) {
 		shape = append(shape, '/')
 		if len(segment) > 0 && !w.begins[segment[0]] {
@@ -69,7 +115,7 @@ func (w *worker) locate(r request) int {
 			shape = append(shape, segment...)
 		}
 	}
-	w.scratch = shape
+	w.shape = shape
 	number, known := w.cache[string(shape)]
 	if known {
 		return number
@@ -85,30 +131,30 @@ func (w *worker) locate(r request) int {
 }
 
 // find asks package match. Logs do not tell reliably whether a client used https, because a proxy may have received it.
-func (c *Counter) find(r request) int {
+func (f *feeds) find(r request) int {
 	rest := string(r.path) + "?" + string(r.query)
 	if len(r.host) == 0 {
-		return c.findOwn(rest)
+		return f.findOwn(rest)
 	}
 	host := strings.TrimSuffix(strings.TrimSuffix(string(r.host), ":443"), ":80")
-	number := c.anywhere.Find("https://" + host + rest)
+	number := f.anywhere.Find("https://" + host + rest)
 	if number == nobody {
-		number = c.anywhere.Find("http://" + host + rest)
+		number = f.anywhere.Find("http://" + host + rest)
 	}
 	return number
 }
 
 // findOwn returns the endpoint that answers for a request without a host.
-func (c *Counter) findOwn(rest string) int {
+func (f *feeds) findOwn(rest string) int {
 	answers := nobody
-	for i, service := range c.own {
-		number := service.Find(standIn + rest)
+	for _, standIn := range f.standIns {
+		number := f.own.Find(standIn + rest)
 		switch {
 		case number == nobody:
 		case answers != nobody:
 			return unclear
 		default:
-			answers = c.first[i] + number
+			answers = number
 		}
 	}
 	return answers
@@ -118,11 +164,11 @@ func (c *Counter) findOwn(rest string) int {
 const maxSegments = 16
 
 // masked returns a path with an ellipsis for every segment that no endpoint has.
-func (c *Counter) masked(path []byte) string {
+func (f *feeds) masked(path []byte) string {
 	var masked strings.Builder
 	for i, segment := range bytes.SplitN(bytes.TrimPrefix(path, slash), slash, maxSegments+1) {
 		masked.WriteByte('/')
-		if i < maxSegments && c.words[string(segment)] {
+		if i < maxSegments && f.words[string(segment)] {
 			masked.Write(segment)
 		} else {
 			masked.WriteString("…")

@@ -67,9 +67,8 @@ type Endpoint struct {
 	Params     map[string]*Param `json:"params"`     // declared query parameters
 	Undeclared Names             `json:"undeclared"` // occurrences of other query parameters
 
-	keys      []*sentKey      // all keys
-	fixed     map[string]bool // parameters that are part of the URL
-	uncounted bool            // by a usage file
+	fixed     url.Values // parameters that are part of the URL
+	uncounted bool       // by a usage file
 }
 
 // Key counts requests by what they had for a context key.
@@ -79,7 +78,7 @@ type Key struct {
 	Undefined uint `json:"undefined"`        // undefined, null or empty, which counts as missing
 	Unseen    uint `json:"unseen,omitempty"` // not sent in the URL, so that the log cannot tell
 
-	Required bool `json:"-"` // as the definition has it
+	Item *signpost.ContextItem `json:"-"` // nil if a usage file was decoded
 }
 
 // Lacking returns the number of requests without the key, or with nothing in it.
@@ -90,50 +89,6 @@ type Param struct {
 	Set     uint            `json:"set"`
 	Options map[string]uint `json:"options,omitempty"` // by declared value
 	Other   uint            `json:"other"`             // values that no option has
-
-	last uint // the number of the last request that set it
-}
-
-// newEndpoint returns an endpoint without requests.
-func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
-	counts := Endpoint{
-		Service: service, Version: version, URL: e.URL, Keys: make(map[string]*Key),
-		Params: make(map[string]*Param), Undeclared: make(Names), fixed: make(map[string]bool),
-	}
-	for name := range (&url.URL{RawQuery: signpost.CutURL(e.URL).Query()}).Query() {
-		counts.fixed[name] = true
-	}
-	for _, item := range e.ContextObj {
-		counts.declare(item)
-	}
-	for _, m := range e.Modifiers {
-		for _, p := range m.Params {
-			counts.Params[p.Key] = newParam(p)
-		}
-	}
-	return counts
-}
-
-func newParam(p signpost.Param) *Param {
-	param := new(Param)
-	if p.Kind() != signpost.KindSelect {
-		return param
-	}
-	param.Options = make(map[string]uint)
-	for _, value := range p.Schema.Enum {
-		param.Options[value] = 0
-	}
-	for _, o := range p.UI.Options {
-		param.Options[o.Value] = 0
-	}
-	return param
-}
-
-// declare adds a context key.
-func (e *Endpoint) declare(item signpost.ContextItem) {
-	key := &Key{Required: item.Required}
-	e.Keys[item.Key] = key
-	e.keys = append(e.keys, &sentKey{Key: key, inURL: item.Type == signpost.ContextCtx, name: item.SentAs()})
 }
 
 // Names counts names that may be made up.
@@ -190,12 +145,9 @@ func (u *Usage) Period() string {
 
 // period returns the days that the counts are from, and how many they are.
 func (u *Usage) period() (period string, days int) {
-	from, err := time.Parse(time.DateOnly, u.From)
-	if err != nil {
-		return "", 0
-	}
-	to, err := time.Parse(time.DateOnly, u.To)
-	if err != nil {
+	from, noFrom := time.Parse(time.DateOnly, u.From)
+	to, noTo := time.Parse(time.DateOnly, u.To)
+	if noFrom != nil || noTo != nil {
 		return "", 0
 	}
 	days = int(to.Sub(from).Hours()/24) + 1
