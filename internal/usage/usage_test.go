@@ -149,6 +149,10 @@ func TestDocuments(t *testing.T) {
 	if u := count(t, strings.Replace(one, "/v1/films", "/v1/gone", 1)); !strings.Contains(u, `"`+unknownEndpoint+`": 1`) {
 		t.Errorf("an endpoint that is not registered: %s", u)
 	}
+	forged := strings.Replace(count(t, combined("/v1/films?sort=newest", 200)), `"newest": 1`, `"newest": 2`, 1)
+	if u := count(t, forged); !strings.Contains(u, `"set": 2`) {
+		t.Errorf("an option that was set more often than its parameter: %s", u)
+	}
 	testkit.Equal(t, "damaged gzip", fmt.Sprint(NewCounter(nil, nil).Count(t.Context(), "x.gz", strings.NewReader(zipped.String()[:200]))), `read log "x.gz": unexpected EOF`)
 }
 
