@@ -177,14 +177,14 @@ func (d *differ) hostReplaced(old, new string) {
 
 // onEachHost compares for each host, and reports once what is the same on all of them.
 func (d *differ) onEachHost(hosts []string, compare func()) {
-	before := d.changes
+	before, host := d.changes, d.host
 	lists := make([][]Change, len(hosts))
 	for i, name := range hosts {
 		d.changes, d.host = nil, name
 		compare()
 		lists[i] = d.changes
 	}
-	d.changes = append(before, fold(hosts, lists)...)
+	d.changes, d.host = append(before, fold(hosts, lists)...), host
 }
 
 // manifests returns copies of the manifests, keyed by version.

@@ -74,7 +74,7 @@ type studioEndpoint struct {
 // addBesides adds a version whose URLs are all written out.
 func (c *comparison) addBesides(service string, states pair[signpost.Version]) {
 	at := newSlot(service, states)
-	at.besides, at.hosts[after] = true, []string{standIn}
+	at.besides, at.hosts[after] = true, c.hosts
 	c.slots = append(c.slots, at)
 }
 

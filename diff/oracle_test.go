@@ -188,14 +188,7 @@ func wantFingerprints(t testing.TB, old, new signpost.Version, explain string) {
 		return signpost.Service{Versions: versions}, signpost.Service{Served: true, Host: w.name, Versions: w.render(versions, w.name)}
 	}
 	fingerprints := func(changes []diff.Change) []string {
-		var all []string
-		for _, c := range changes {
-			if c.Rule != diff.ChangeHostsUnknown { // which is nothing that manifests have
-				all = append(all, c.Fingerprint)
-			}
-		}
-		slices.Sort(all)
-		return all
+		return fingerprintsOf(changes, diff.ChangeHostsUnknown) // which is nothing that manifests have
 	}
 	was, registered := states(old)
 	is, renewed := states(new)
@@ -213,6 +206,50 @@ func wantFingerprints(t testing.TB, old, new signpost.Version, explain string) {
 	}
 	if !slices.Equal(fingerprints(compare(registered, renewed)), want) || !slices.Equal(fingerprints(compare(registered, is)), want) {
 		t.Fatalf("other fingerprints for manifests: %s\n%s\n%s", explain, jsonOf(t, compare(was, is)), jsonOf(t, compare(registered, renewed)))
+	}
+}
+
+// fingerprintsOf returns the sorted fingerprints of changes, except those of some rules.
+func fingerprintsOf(changes []diff.Change, except ...string) []string {
+	var all []string
+	for _, c := range changes {
+		if !slices.Contains(except, c.Rule) {
+			all = append(all, c.Fingerprint)
+		}
+	}
+	return slices.Sorted(slices.Values(all))
+}
+
+// elsewhere returns what is registered with other hosts in place of all that are declared or written out.
+func elsewhere(versions []signpost.Version, hosts signpost.Hosts) ([]signpost.Version, signpost.Hosts) {
+	move := func(text string) string { return strings.ReplaceAll(text, ".example", ".moved") }
+	moveAll := func(hosts signpost.Hosts) (moved signpost.Hosts) {
+		for _, name := range hosts {
+			moved = append(moved, move(name))
+		}
+		return moved
+	}
+	versions = cloneVersions(versions)
+	for i, v := range versions {
+		versions[i].Errors, versions[i].Hosts = nil, moveAll(v.Hosts)
+		for j, e := range v.Manifest.Endpoints {
+			v.Manifest.Endpoints[j].URL = move(e.URL)
+		}
+	}
+	return versions, moveAll(hosts)
+}
+
+// wantFingerprintsElsewhere checks that a change has the same fingerprints on other hosts, unless it is about those.
+func wantFingerprintsElsewhere(t testing.TB, s situation, changes []diff.Change, explain string) {
+	t.Helper()
+	moved := s
+	moved.old.Versions, moved.old.Hosts = elsewhere(s.old.Versions, s.old.Hosts)
+	moved.new.Versions, moved.new.Hosts = elsewhere(s.new.Versions, s.new.Hosts)
+	moved.others, _ = elsewhere(s.others, nil)
+	there := compare(moved.old, moved.new, moved.others...)
+	aboutHosts := []string{diff.ChangeHost, diff.ChangeHostAdded}
+	if !slices.Equal(fingerprintsOf(there, aboutHosts...), fingerprintsOf(changes, aboutHosts...)) {
+		t.Fatalf("other fingerprints on other hosts: %s\n%s\n%s", explain, jsonOf(t, changes), jsonOf(t, there))
 	}
 }
 
@@ -388,6 +425,7 @@ func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 		s.old.Hosts, jsonOf(t, s.old.Versions), s.new.Hosts, jsonOf(t, s.new.Versions), jsonOf(t, s.others))
 	definitions := compare(s.old, s.new, s.others...)
 	wantFaults(t, s, definitions, explain)
+	wantFingerprintsElsewhere(t, s, definitions, explain)
 	collided := wantCollisions(t, s, definitions, explain)
 	worlds := s.worlds()
 	if collided && slices.ContainsFunc(worlds, func(w world) bool { return collides(w.before) || collides(w.after) }) {
@@ -406,6 +444,7 @@ func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 	manifest := signpost.Service{Served: true, Host: host, Versions: cloneVersions(w.before)}
 	manifest.Versions[0].Errors = nil // they were registered with it
 	rendered := signpost.Service{Served: true, Host: host, Versions: cloneVersions(w.after[:1])}
+	alone := w.before
 	w.addOthers(s.others, host, "")
 	if collides(w.before) || collides(w.after) {
 		return feeds
@@ -417,6 +456,28 @@ func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 	}
 	feeds[1] = w.judge(t, changes, "a manifest for "+host+"\n"+explain)
 	w.wantAll(t, manifest.Versions, s.new.Versions[:1], changes, "a manifest for "+host+"\n"+explain)
+	wantTrue(t, []world{w}, changes, explain)
+
+	// The same, with a directory in which everything else is new, on the host of the manifest or on its own ones.
+	was, directory := services(withBasePath(manifest, "/films")), services(withBasePath(s.new, "/films"))
+	for _, other := range s.others {
+		directory = append(directory, signpost.Service{
+			BasePath: "/" + other.Name, Hosts: other.Hosts, Versions: []signpost.Version{other},
+		})
+	}
+	changes, err = diff.Options{Host: host}.Services(was, directory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.before, w.after = alone, w.render(s.new.Versions, host)
+	for _, other := range s.others {
+		hosts := []string{host}
+		if len(other.Hosts) > 0 && !other.Hosts.Has(host) {
+			hosts = other.Hosts
+		}
+		w.after = append(w.after, w.render([]signpost.Version{other}, hosts...)...)
+	}
+	feeds[1] += w.judge(t, changes, "a manifest for "+host+" and a directory\n"+explain)
 	wantTrue(t, []world{w}, changes, explain)
 
 	// Two manifests, the second one perhaps with other hosts.

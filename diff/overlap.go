@@ -160,12 +160,19 @@ type lostKeys struct {
 	LostKeys []string `json:"lost_keys"`
 }
 
-// takenOverBy reports the feeds that each endpoint of an added version takes over.
+// takenOverBy reports the feeds that each endpoint of an added version takes over. A service that cannot be on the
+// current host does so on its own hosts.
 func (d *differ) takenOverBy(at *slot) {
-	for _, e := range d.render(at, after) {
-		d.endpoint = e.shown
-		d.takenOver(at, e)
+	hosts := at.hosts[after]
+	if slices.Contains(hosts, d.host) {
+		hosts = []string{d.host}
 	}
+	d.onEachHost(hosts, func() {
+		for _, e := range d.render(at, after) {
+			d.endpoint = e.shown
+			d.takenOver(at, e)
+		}
+	})
 	d.endpoint = signpost.URL{}
 }
 

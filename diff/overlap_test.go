@@ -71,6 +71,9 @@ func addOverlapping(random *rand.Rand, m *signpost.Manifest) {
 	for range 1 + random.IntN(3) {
 		e.URL += "/" + words[random.IntN(len(words))]
 	}
+	if n := len(m.Endpoints); n > 0 && random.IntN(6) == 0 { // for the same feeds as another one
+		e.URL = strings.NewReplacer("{{x}}", "{{y}}", "{{y}}", "{{x}}").Replace(m.Endpoints[random.IntN(n)].URL)
+	}
 	if slices.ContainsFunc(m.Endpoints, func(other signpost.Endpoint) bool { return other.URL == e.URL }) {
 		return
 	}
@@ -151,6 +154,19 @@ func feedsOf(versions []signpost.Version) []string {
 }
 
 var suchAs = regexp.MustCompile(`such as "([^"]*)"`)
+
+// Accepting that an endpoint takes feeds from another one does not accept that they break in another way.
+func TestFingerprintsOfTakeovers(t *testing.T) {
+	taken := make(map[string]string) // what takes the feeds, by fingerprint
+	for _, taker := range []string{"/a/b l", "/a/b k", "/a/b", "post /a/b k l", "/a/b k l m!", "/a/b k l n!"} {
+		for _, c := range diffVersions(versions("v1: /a k l"), versions("v1: /a k l, "+taker)) {
+			if other := taken[c.Fingerprint]; other != "" && c.Rule != diff.ChangeEndpointAdded {
+				t.Errorf("%q and %q have the same fingerprint: %s", other, taker, c.Message)
+			}
+			taken[c.Fingerprint] = taker
+		}
+	}
+}
 
 // Accepting each change that is listed does not accept those that are not.
 func TestManyFeedsTakenOver(t *testing.T) {
