@@ -144,11 +144,18 @@ func (f *File) own() signpost.Hosts {
 // Served reports whether the file is a manifest read by [ParseManifest].
 func (f *File) Served() bool { return f.served }
 
-// Lenient reports whether the file is a manifest with endpoints that can be read, whatever else is wrong in it.
+// Lenient reports whether the file is a manifest that can be read, whatever is wrong in its endpoints or unknown beside
+// them.
 func (f *File) Lenient() bool {
-	isFatal := func(f signpost.Finding) bool { return f.Rule == RuleSyntax || f.Rule == RuleTooLarge }
-	hasEndpoints := len(f.versions) > 0 && len(f.versions[0].manifest.Endpoints) > 0
-	return f.served && hasEndpoints && !slices.ContainsFunc(f.findings, isFatal)
+	if !f.served || len(f.versions) == 0 {
+		return false
+	}
+	endpoints := f.versions[0].manifest.Endpoints // nil if there is no such field
+	isFatal := func(f signpost.Finding) bool {
+		isBlank := len(endpoints) == 0 && isError(f) && f.Rule != RuleUnknownField // the error is not about an endpoint
+		return f.Rule == RuleSyntax || f.Rule == RuleTooLarge || isBlank
+	}
+	return endpoints != nil && !slices.ContainsFunc(f.findings, isFatal)
 }
 
 // Unreadable reports whether the file tells nothing about a service: it is blank, not a definition, or a manifest that

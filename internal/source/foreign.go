@@ -7,8 +7,8 @@ import (
 )
 
 // Errors returns the errors of services that are used together. Definitions are strict. A manifest is read as far as it
-// can be, whatever else is wrong in it: those are the warnings. It only has errors if it is not JSON or
-// has no endpoint that can be read.
+// can be, whatever else is wrong in it: those are the warnings. It only has errors if it is not JSON or has no
+// endpoints that can be read.
 func Errors(services ...*Service) (errors, warnings []signpost.Finding) {
 	var files []*definition.File
 	lenient := make(map[string]bool) // by name
