@@ -121,9 +121,12 @@ func (v *view) on(name string) *overlap {
 			continue
 		}
 		hosts := src.shown.Definition.Hosts
-		if len(hosts) == 0 || hosts.Has(name) {
-			sources[i] = src.record.build(name, src.enabled)
-			moved = true
+		if len(hosts) > 0 && !hosts.Has(name) {
+			continue
+		}
+		there := src.record.build(name, src.enabled)
+		if len(there.Versions) > 0 { // otherwise it has no manifest for the host, and is registered on another one
+			sources[i], moved = there, true
 		}
 	}
 	if !moved {

@@ -59,7 +59,10 @@ func TestMatchHosts(t *testing.T) {
 	endpoint := "\nversions: {v1: {endpoints: {\"https://{{host}}/v1/%s\": {name: %[1]s, method: get, mime_type: application/json}}}}"
 	s.Show(snapshotOf(file("a.yaml", "hosts: [a.example, b.example]"+fmt.Sprintf(endpoint, "one")),
 		file("b.yaml", "base_path: /b\nhosts: [\"*.example\"]"+fmt.Sprintf(endpoint, "one/two")),
-		file("c.yaml", "base_path: /c"+fmt.Sprintf(endpoint, "three"))))
+		file("c.yaml", "base_path: /c"+fmt.Sprintf(endpoint, "three")),
+		file("d.yaml", "base_path: /d\nversions: {v1: {endpoints: {"+
+			"\"https://{{host}}/v1/four\": {name: four, method: get, mime_type: application/json}, "+
+			"\"https://d.test/v1/four\": {name: of d, method: get, mime_type: application/json}}}}")))
 	for _, test := range []struct{ feed, deployment, want string }{
 		{"https://a.example/v1/one/1", "", "one"},
 		{"https://b.example/v1/one/1", "", "one"},
@@ -67,6 +70,8 @@ func TestMatchHosts(t *testing.T) {
 		{"https://c.example/v1/one", "", ""},
 		{"https://c.example/v1/one/two/3", "", "one/two"},
 		{"https://other.test/v1/one", "", ""},
+		{"https://other.test/v1/four", "", "four"},
+		{"https://d.test/v1/four", "", "of d"},
 		{"https://other.test/v1/three", "", "three"},
 		{"https://localhost/v1/three", "", "three"},
 		{"https://other.test/v1/three", "?deployment=%7B%22host%22:%22a.example%22%7D", ""},

@@ -63,15 +63,32 @@ func (s *Service) State() signpost.Service { return s.File.State(s.File.Readable
 
 // ServeFor resolves the versions for host, if they are unresolved.
 func (s *Service) ServeFor(host string) error {
+	misfit, err := s.serveWhatFits(host)
+	if misfit != nil {
+		err = fmt.Errorf("render %q: %w", s.Name, misfit)
+	}
+	return err
+}
+
+// serveWhatFits resolves the versions for host. Of a version that has no manifest for it, the URLs that are written out
+// stay: whoever registered it did so on another host, and has them. The last such error is misfit.
+func (s *Service) serveWhatFits(host string) (misfit *signpost.HostError, err error) {
 	for i, v := range s.Versions {
 		manifest, err := v.Manifest.ForHost(host)
-		if err != nil {
-			return fmt.Errorf("render %q: %w", s.Name, err)
+		if errors.As(err, &misfit) {
+			manifest = signpost.Manifest{}
+			for u, e := range v.Manifest.All() {
+				if !u.HasHostPlaceholder() {
+					manifest.Endpoints = append(manifest.Endpoints, *e)
+				}
+			}
+		} else if err != nil {
+			return nil, fmt.Errorf("render %q: %w", s.Name, err)
 		}
 		s.Versions[i].Manifest = manifest
 	}
 	s.Host = host
-	return nil
+	return misfit, nil
 }
 
 // hostFor returns the host that a service is rendered for, given the one that somebody asks for: that one, unless the
@@ -86,17 +103,29 @@ func (s *Service) hostFor(asked string) string {
 	return signpost.HostPlaceholder // a suffix names none
 }
 
-// ServeAll resolves services for host or, if that is none of their hosts, for one of those. It leaves out those that
-// have no manifest for the host, as a server would, and returns a note about each.
+func (s *Service) hasEndpoints() bool {
+	for _, v := range s.Versions {
+		if len(v.Manifest.Endpoints) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// ServeAll resolves services for host or, if that is none of their hosts, for one of those. It leaves out what has no
+// manifest for the host, as a server would, and returns a note about each such service.
 func ServeAll(services []*Service, host string) (left []*Service, notes []string, err error) {
 	for _, s := range services {
 		if name := s.hostFor(host); s.Host == signpost.HostPlaceholder && name != s.Host {
-			var misfit *signpost.HostError
-			if err := s.ServeFor(name); errors.As(err, &misfit) {
+			misfit, err := s.serveWhatFits(name)
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case misfit != nil && !s.hasEndpoints():
 				notes = append(notes, fmt.Sprintf("%s is left out: %v", s.Name, misfit))
 				continue
-			} else if err != nil {
-				return nil, nil, err
+			case misfit != nil:
+				notes = append(notes, fmt.Sprintf("%s takes part with what fits: %v", s.Name, misfit))
 			}
 		}
 		left = append(left, s)
