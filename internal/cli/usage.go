@@ -24,15 +24,9 @@ import (
 	"signpost/internal/usage"
 )
 
-type usageFlags struct {
-	logs       []string
-	format     enum
-	features   []string
-	registered []string
-}
-
 func (c *CLI) usageCommand() *cobra.Command {
-	f := usageFlags{format: enum{value: "text", allowed: []string{"text", "json"}}}
+	var logs []string
+	f := matchFlags{format: enum{value: "text", allowed: []string{"text", "json"}}}
 	cmd := &cobra.Command{
 		Use:   "usage [SOURCE...] --log FILE",
 		Short: "Count what requests use, from access logs",
@@ -52,10 +46,10 @@ Ctrl-C prints what was counted so far; the exit status is then 130. It is 1 if n
   signpost usage services/ --log monday.json --log tuesday.json
   signpost diff origin/main:feeds.yaml feeds.yaml --usage monday.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.usage(cmd.Context(), args, f)
+			return c.usage(cmd.Context(), args, logs, f)
 		},
 	}
-	cmd.Flags().StringSliceVar(&f.logs, "log", nil, "access log or usage file; - is standard input (repeatable)")
+	cmd.Flags().StringSliceVar(&logs, "log", nil, "access log or usage file; - is standard input (repeatable)")
 	f.format.addTo(cmd, "format", "output format")
 	addFeatureFlag(cmd, &f.features)
 	addRegisteredFlag(cmd, &f.registered)
@@ -63,21 +57,20 @@ Ctrl-C prints what was counted so far; the exit status is then 130. It is 1 if n
 	return cmd
 }
 
-func (c *CLI) usage(ctx context.Context, sources []string, f usageFlags) error {
-	if len(f.logs) == 0 {
+func (c *CLI) usage(ctx context.Context, sources, logs []string, f matchFlags) error {
+	if len(logs) == 0 {
 		return usageErrorf("no log: use --log FILE, or --log - for standard input")
 	}
-	if slices.Contains(sources, source.Stdin) && slices.Contains(f.logs, source.Stdin) {
+	if slices.Contains(sources, source.Stdin) && slices.Contains(logs, source.Stdin) {
 		return usageErrorf("standard input can be read once: name a file in place of one of the -")
 	}
-	flags := matchFlags{features: f.features, registered: f.registered}
-	services, others, err := c.registeredTogether(ctx, sources, flags)
+	services, others, err := c.registeredTogether(ctx, sources, f)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	counts, failure := c.countUsage(ctx, states(services), versionsOf(others), f.logs)
+	counts, failure := c.countUsage(ctx, states(services), versionsOf(others), logs)
 	if counts == nil {
 		return failure
 	}
@@ -102,11 +95,7 @@ func states(services []*source.Service) []signpost.Service {
 }
 
 func versionsOf(services []*source.Service) []signpost.Version {
-	var all []signpost.Version
-	for _, s := range states(services) {
-		all = append(all, s.Versions...)
-	}
-	return all
+	return slices.Concat(each(states(services), func(s signpost.Service) []signpost.Version { return s.Versions })...)
 }
 
 // countUsage counts logs. The counts are nil if a log does not exist. If there are counts and an error, reading failed
@@ -219,21 +208,26 @@ func (c *CLI) reportUnread(counts *usage.Usage) {
 // if numbers are so large that no log has as many lines.
 const maxWidth, maxWhat, minWhere = 100, 52, 10
 
-// usageRow is a row of the table: so many requests for an endpoint do something.
+// usageRow is a row of the table. Rows are sorted by attention, and then by how many requests they are about.
 type usageRow struct {
-	attention   int
-	count, of   uint
-	where, what string
+	attention int
+	count     uint
+	cells     [3]string // how many of all requests, for which endpoint, do what
 }
 
 // Why a row comes before others.
 const (
-	lacksKey = iota
+	heading = iota
+	lacksKey
 	noEndpoint
 	unused
 	unexpected
-	used
+	used // in the order of the endpoints
 )
+
+func newUsageRow(attention int, count, of uint, where, what string) usageRow {
+	return usageRow{attention, count, [3]string{spell.Thousands(count) + " of " + spell.Thousands(of), where, what}}
+}
 
 // printUsage prints a table that begins with what needs attention.
 func printUsage(w io.Writer, u *usage.Usage) {
@@ -246,55 +240,47 @@ func printUsage(w io.Writer, u *usage.Usage) {
 		return
 	}
 	printf(w, "\n")
-	table := [][3]string{{"requests", "endpoint", ""}}
-	for _, r := range usageRows(u) {
-		count := spell.Thousands(r.count) + " of " + spell.Thousands(r.of)
-		table = append(table, [3]string{count, printable(r.where), printable(r.what)})
-	}
+	rows := usageRows(u)
 	var widths [3]int
-	for _, row := range table {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+	for _, row := range rows {
+		for i, cell := range row.cells {
+			widths[i] = max(widths[i], utf8.RuneCountInString(printable(cell)))
 		}
 	}
 	widths[2] = min(widths[2], maxWhat)
 	widths[1] = min(widths[1], max(minWhere, maxWidth-widths[0]-widths[2]-4))
-	for _, row := range table {
-		where, what := shorten(row[1], widths[1]), shorten(row[2], widths[2])
-		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row[0], widths[1], where, what)
+	for _, row := range rows {
+		where, what := shorten(row.cells[1], widths[1]), shorten(row.cells[2], widths[2])
+		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row.cells[0], widths[1], where, what)
 		printf(w, "%s\n", strings.TrimRight(line, " "))
 	}
 }
 
 // usageRows returns the rows of the table, in their order.
 func usageRows(u *usage.Usage) []usageRow {
-	var rows []usageRow
+	rows := []usageRow{{cells: [3]string{"requests", "endpoint"}}}
+	several := slices.ContainsFunc(u.Endpoints, func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service })
 	paths := make(map[string]bool) // as unmatched feeds are shown
 	for _, e := range u.Endpoints {
 		paths[signpost.ReplacePlaceholders(signpost.CutURL(e.URL).Path(), func(string) string { return "…" })] = true
+		where := strings.TrimPrefix(e.Version+" ", " ") + strings.TrimPrefix(e.URL, "https://{{host}}")
+		if several {
+			where = e.Service + " " + where
+		}
+		rows = append(rows, endpointRows(e, where, u.Requests)...)
 	}
 	for path, n := range u.Unmatched {
 		what := "no endpoint answers"
 		if paths[path] {
 			what += " on that host"
 		}
-		rows = append(rows, usageRow{noEndpoint, n, u.Requests, path, what})
-	}
-	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
-	services := slices.ContainsFunc(u.Endpoints, isOther)
-	for _, e := range u.Endpoints {
-		where := strings.TrimPrefix(e.Version+" ", " ") + strings.TrimPrefix(e.URL, "https://{{host}}")
-		if services {
-			where = e.Service + " " + where
-		}
-		rows = append(rows, endpointRows(e, where, u.Requests)...)
+		rows = append(rows, newUsageRow(noEndpoint, n, u.Requests, path, what))
 	}
 	slices.SortStableFunc(rows, func(a, b usageRow) int {
 		if a.attention == used && b.attention == used {
 			return 0
 		}
-		return cmp.Or(a.attention-b.attention, cmp.Compare(b.count, a.count),
-			cmp.Compare(a.where, b.where), cmp.Compare(a.what, b.what))
+		return cmp.Or(a.attention-b.attention, cmp.Compare(b.count, a.count), slices.Compare(a.cells[1:], b.cells[1:]))
 	})
 	return rows
 }
@@ -309,7 +295,7 @@ func endpointRows(e usage.Endpoint, where string, all uint) (rows []usageRow) {
 		if count == 0 && attention == used {
 			attention = unused
 		}
-		rows = append(rows, usageRow{attention, count, of, where, fmt.Sprintf(format, args...)})
+		rows = append(rows, newUsageRow(attention, count, of, where, fmt.Sprintf(format, args...)))
 	}
 	if e.Requests == 0 {
 		add(unused, 0, all, "requests")
