@@ -3,6 +3,7 @@ package usage
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"regexp"
 	"runtime"
@@ -70,6 +71,7 @@ func newEndpoint(service, version string, e signpost.Endpoint, changes []diff.Ch
 			counts.Keys[item.Key] = &Key{Item: &item}
 		}
 	}
+	counts.keys = slices.Collect(maps.Values(counts.Keys))
 	for _, m := range e.Modifiers {
 		for _, p := range m.Params {
 			counts.Params[p.Key] = newParam(p)
@@ -226,7 +228,7 @@ func (e *Endpoint) undeclared(name []byte, n uint) {
 
 // countKeys counts the keys in a ctx parameter. One that cannot be decoded has none.
 func (e *Endpoint) countKeys(ctx []byte) {
-	if len(e.Keys) == 0 {
+	if len(e.keys) == 0 {
 		return
 	}
 	decoded, _ := contextkeys.DecodeText(string(ctx))
@@ -235,7 +237,7 @@ func (e *Endpoint) countKeys(ctx []byte) {
 	if len(text) > 0 && !json.Valid(text) {
 		text = nil
 	}
-	for _, key := range e.Keys {
+	for _, key := range e.keys {
 		value := member(text, key.Item.SentAs())
 		switch {
 		case key.Item.Type != signpost.ContextCtx:

@@ -175,13 +175,18 @@ func member(object []byte, name string) (value []byte) {
 
 // endOfString returns the position after the string that begins with the quote at i, or -1.
 func endOfString(text []byte, i int) int {
-	for i++; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	for at := i + 1; ; {
+		end := bytes.IndexByte(text[at:], '"')
+		if end < 0 {
+			return -1
+		}
+		at += end + 1
+		escapes := 0
+		for text[at-2-escapes] == '\\' { // up to the opening quote
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return at
 		}
 	}
-	return -1
 }

@@ -67,6 +67,7 @@ type Endpoint struct {
 	Params     map[string]*Param `json:"params"`     // declared query parameters
 	Undeclared Names             `json:"undeclared"` // occurrences of other query parameters
 
+	keys      []*Key     // all of Keys
 	fixed     url.Values // parameters that are part of the URL
 	uncounted bool       // by a usage file
 }
