@@ -14,8 +14,9 @@ import (
 // ErrTooLarge is the cause of the error for a file beyond its limit.
 var ErrTooLarge = errors.New("too large")
 
-// Limit returns the contents of a regular file of at most max bytes. A FIFO, a device or a directory is an error, and
-// is not read: a FIFO without a writer would block for ever. All errors name the file.
+// Limit returns the contents of a regular file of at most max bytes; beyond that, the first max+1 bytes with an error.
+// A FIFO, a device or a directory is an error, and is not read: a FIFO without a writer would block for ever. All errors
+// name the file.
 func Limit(path string, max int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // O_NONBLOCK: opening a FIFO does not wait for a writer
 	if err != nil {
@@ -27,13 +28,10 @@ func Limit(path string, max int64) ([]byte, error) {
 		return nil, err
 	}
 	var text []byte
-	switch {
-	case !info.Mode().IsRegular():
-		err = errors.New("not a regular file")
-	case info.Size() > max:
-		err = tooLarge(max)
-	default:
+	if info.Mode().IsRegular() {
 		text, err = read(f, max, info.Size()) // the file may grow, and files in /proc have no size
+	} else {
+		err = errors.New("not a regular file")
 	}
 	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
 		err = &fs.PathError{Op: "read", Path: path, Err: err}
@@ -41,20 +39,18 @@ func Limit(path string, max int64) ([]byte, error) {
 	return text, err
 }
 
-// All reads at most max bytes.
+// All reads at most max bytes. If there are more, it returns the first max+1 with an error.
 func All(in io.Reader, max int64) ([]byte, error) { return read(in, max, 0) }
 
-// read reads at most max bytes. If size is right, it takes no more memory than that.
-func read(in io.Reader, max, size int64) ([]byte, error) {
-	text := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	n, err := text.ReadFrom(io.LimitReader(in, max+1))
+// read is All with the size of the input. If that is right, it takes no more memory than that.
+func read(in io.Reader, limit, size int64) ([]byte, error) {
+	text := bytes.NewBuffer(make([]byte, 0, min(size, limit+1)+bytes.MinRead))
+	n, err := text.ReadFrom(io.LimitReader(in, limit+1))
 	switch {
 	case err != nil:
 		return nil, err
-	case n > max:
-		return nil, tooLarge(max)
+	case n > limit:
+		err = fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 	}
-	return text.Bytes(), nil
+	return text.Bytes(), err
 }
-
-func tooLarge(max int64) error { return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, max) }

@@ -26,8 +26,9 @@ func TestLimit(t *testing.T) {
 	if text, err := readfile.Limit(small, 4); err != nil || string(text) != "four" {
 		t.Errorf("a file of exactly the limit: %q, %v", text, err)
 	}
-	if _, err := readfile.Limit(large, 4); !errors.Is(err, readfile.ErrTooLarge) || !strings.Contains(err.Error(), large) {
-		t.Errorf("a file beyond the limit: %v", err)
+	if text, err := readfile.Limit(large, 3); string(text) != "five" || !errors.Is(err, readfile.ErrTooLarge) ||
+		!strings.Contains(err.Error(), large) {
+		t.Errorf("a file beyond the limit: %q, %v", text, err)
 	}
 	if _, err := readfile.Limit("/proc/self/status", 4); !errors.Is(err, readfile.ErrTooLarge) {
 		t.Errorf("a file without a size: %v", err)
@@ -49,7 +50,7 @@ func TestAll(t *testing.T) {
 		t.Errorf("a reader that fails: %v", err)
 	}
 	in := strings.NewReader("123456789")
-	if text, err := readfile.All(in, 4); text != nil || !errors.Is(err, readfile.ErrTooLarge) || in.Len() != 4 {
+	if text, err := readfile.All(in, 4); string(text) != "12345" || !errors.Is(err, readfile.ErrTooLarge) || in.Len() != 4 {
 		t.Errorf("beyond the limit: %q, %v, and %d bytes are left", text, err, in.Len())
 	}
 }

@@ -148,6 +148,13 @@ func TestReadLarge(t *testing.T) {
 			t.Errorf("%d bytes: %d, %v", size, len(documents[0].Text), err)
 		}
 	}
+	// In a directory, it is still recognised.
+	testkit.OK(t, os.WriteFile(path, []byte("versions:\n"), 0o600))
+	testkit.OK(t, os.Truncate(path, definition.MaxSize+1))
+	documents, err := new(Reader).Read(t.Context(), filepath.Dir(path))
+	if err != nil || len(documents) != 1 || len(documents[0].Text) != definition.MaxSize+1 {
+		t.Errorf("in a directory: %d, %v", len(documents), err)
+	}
 }
 
 // TestFollowTruncated checks that a truncated definition is rejected, and a removed one is withdrawn.

@@ -244,16 +244,17 @@ func Shown(arg string) string {
 	return arg
 }
 
-// readLimited reads a definition. The text of one that is too large is one byte longer than allowed, which package
-// definition reports.
+// readLimited reads a definition.
 func readLimited(in io.Reader) ([]byte, error) {
 	text, err := readfile.All(in, definition.MaxSize)
 	return oversized(text, err)
 }
 
+// oversized returns the result of reading a definition. The text of one that is too large is one byte longer than
+// allowed, which package definition reports.
 func oversized(text []byte, err error) ([]byte, error) {
 	if errors.Is(err, readfile.ErrTooLarge) {
-		return make([]byte, definition.MaxSize+1), nil
+		err = nil
 	}
 	return text, err
 }
