@@ -107,21 +107,21 @@ type matching struct {
 	Feed string `json:"feed"`
 }
 
-// on returns the index for feeds on a host. As for signpost match, {{host}} stands for that host, unless the deployment
-// names one, or a file declares hosts without it.
-func (v *view) on(name string) *overlap {
-	name, err := host.Parse(name)
+// on returns the index for a feed. {{host}} stands for the host that signpost match takes, unless the deployment names
+// one.
+func (v *view) on(feed signpost.URL) *overlap {
+	name, err := host.Parse(feed.Hostname())
 	if v.asked != "" || err != nil {
 		return v.overlap
 	}
 	moved := false
 	sources := slices.Clone(v.sources)
 	for i, src := range sources {
-		if !src.HostOpen || src.Kind == KindAddress || src.Host == name {
+		if !src.HostOpen || src.Kind == KindAddress {
 			continue
 		}
-		hosts := src.shown.Definition.Hosts
-		if len(hosts) > 0 && !hosts.Has(name) {
+		name := src.service(src.shown).HostFor(name, feed)
+		if name == src.Host || name == signpost.HostPlaceholder {
 			continue
 		}
 		there := src.record.build(name, src.enabled)
@@ -139,7 +139,7 @@ func (v *view) on(name string) *overlap {
 // match finds the endpoint that answers for a feed, among everything registered.
 func (s *Studio) match(c call, in matching) (any, error) {
 	feed := strings.TrimSpace(in.Feed)
-	found := c.view.on(signpost.CutURL(feed).Hostname()).match(feed)
+	found := c.view.on(signpost.CutURL(feed)).match(feed)
 	if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
 		found.Problem = "A feed URL starts with https:// or http://."
 	}

@@ -62,7 +62,9 @@ func TestMatchHosts(t *testing.T) {
 		file("c.yaml", "base_path: /c"+fmt.Sprintf(endpoint, "three")),
 		file("d.yaml", "base_path: /d\nversions: {v1: {endpoints: {"+
 			"\"https://{{host}}/v1/four\": {name: four, method: get, mime_type: application/json}, "+
-			"\"https://d.test/v1/four\": {name: of d, method: get, mime_type: application/json}}}}")))
+			"\"https://d.test/v1/four\": {name: of d, method: get, mime_type: application/json}}}}"),
+		file("e.yaml", "base_path: /e\nhosts: [e.test, f.test]\nversions: {v1: {endpoints: {"+
+			"\"https://cdn.{{host}}/v1/five\": {name: five, method: get, mime_type: application/json}}}}")))
 	for _, test := range []struct{ feed, deployment, want string }{
 		{"https://a.example/v1/one/1", "", "one"},
 		{"https://b.example/v1/one/1", "", "one"},
@@ -72,6 +74,7 @@ func TestMatchHosts(t *testing.T) {
 		{"https://other.test/v1/one", "", ""},
 		{"https://other.test/v1/four", "", "four"},
 		{"https://d.test/v1/four", "", "of d"},
+		{"https://cdn.f.test/v1/five", "", "five"},
 		{"https://other.test/v1/three", "", "three"},
 		{"https://localhost/v1/three", "", "three"},
 		{"https://other.test/v1/three", "?deployment=%7B%22host%22:%22a.example%22%7D", ""},

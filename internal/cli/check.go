@@ -135,7 +135,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 	if err != nil {
 		return opts, err
 	}
-	served, err := c.serveAll(registered, name)
+	served, err := c.serveAll(registered, name, signpost.URL{})
 	for _, s := range served {
 		for _, v := range s.Versions {
 			opts.Registered = append(opts.Registered, v.Manifest)

@@ -90,7 +90,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 			}
 		}
 	}
-	services, err = c.serveAll(services, name)
+	services, err = c.serveAll(services, name, signpost.CutURL(feed))
 	switch {
 	case err != nil:
 		return err
@@ -148,8 +148,8 @@ func (c *CLI) sayHosts(services []*source.Service, name string, isNamed bool) {
 		hosts := s.File.Hosts
 		switch {
 		case s.File.Served() || hosts.Has(name) || len(s.Versions) == 0:
-		case len(hosts) == 0 && isNamed:
-			printf(c.Stderr, "%s: {{host}} is taken to be %s, because the definition declares no hosts\n", s.Name, name)
+		case len(hosts) == 0 && (isNamed || s.Host != name):
+			printf(c.Stderr, "%s: {{host}} is taken to be %s, because the definition declares no hosts\n", s.Name, s.Host)
 		case len(hosts) == 0:
 		case s.Host == signpost.HostPlaceholder:
 			printf(c.Stderr, "%s: not on %s, because hosts does not have it; --host sets {{host}}\n", s.Name, name)

@@ -171,9 +171,9 @@ func (c *CLI) reportErrors(services ...*source.Service) []signpost.Finding {
 	return errors
 }
 
-// serveAll resolves services for a host, and says which ones have no manifest for it.
-func (c *CLI) serveAll(services []*source.Service, host string) ([]*source.Service, error) {
-	left, notes, err := source.ServeAll(services, host)
+// serveAll resolves services for a host, or for that of a feed, and says which ones have no manifest for it.
+func (c *CLI) serveAll(services []*source.Service, host string, feed signpost.URL) ([]*source.Service, error) {
+	left, notes, err := source.ServeAll(services, host, feed)
 	c.reportLines(notes)
 	return left, err
 }

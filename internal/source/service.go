@@ -10,6 +10,7 @@ import (
 	"signpost/host"
 	"signpost/internal/foreign"
 	"signpost/internal/routes"
+	"signpost/match"
 )
 
 // Service is the content of a document in the form that signpost/diff and signpost/match take. Its fields are
@@ -91,10 +92,35 @@ func (s *Service) serveWhatFits(host string) (misfit *signpost.HostError, err er
 	return misfit, nil
 }
 
-// hostFor returns the host that a service is rendered for, given the one that somebody asks for: that one, unless the
-// definition declares hosts and does not have it.
-func (s *Service) hostFor(asked string) string {
-	if len(s.File.Hosts) == 0 || s.File.Hosts.Has(asked) {
+// HostFor returns the host that a service is rendered for, given the one that somebody asks for and, if it is about one,
+// the feed. That is the one asked for, unless the definition declares hosts and does not have it, or unless another one
+// lets a URL answer for the feed, such as example.com for https://cdn.{{host}}/ and a feed on cdn.example.com.
+func (s *Service) HostFor(asked string, feed signpost.URL) string {
+	isOn := func(name string) bool { return len(s.File.Hosts) == 0 || s.File.Hosts.Has(name) }
+	var whole, part []signpost.Version // each with a URL that is on the host of the feed, and {{host}} as its source
+	for _, v := range s.Versions {
+		for u := range v.Manifest.All() {
+			if !u.HasHostPlaceholder() {
+				continue
+			}
+			name := u.HostFor(feed)
+			endpoint := signpost.Endpoint{URL: u.Resolve(name).String()}
+			there := signpost.Version{Source: name, Manifest: signpost.NewManifest(endpoint)}
+			switch {
+			case name == "" || !isOn(name):
+			case name == asked:
+				whole = append(whole, there)
+			default:
+				part = append(part, there)
+			}
+		}
+	}
+	for _, versions := range [][]signpost.Version{whole, part} {
+		if m, ok := match.NewIndex(versions...).Match(feed.String()); ok {
+			return m.Source
+		}
+	}
+	if isOn(asked) {
 		return asked
 	}
 	for _, name := range s.File.Hosts.Exact() {
@@ -112,11 +138,11 @@ func (s *Service) hasEndpoints() bool {
 	return false
 }
 
-// ServeAll resolves services for host or, if that is none of their hosts, for one of those. It leaves out what has no
-// manifest for the host, as a server would, and returns a note about each such service.
-func ServeAll(services []*Service, host string) (left []*Service, notes []string, err error) {
+// ServeAll resolves services for host or, if that is none of their hosts, for one of those: see [Service.HostFor]. It
+// leaves out what has no manifest for the host, as a server would, and returns a note about each such service.
+func ServeAll(services []*Service, host string, feed signpost.URL) (left []*Service, notes []string, err error) {
 	for _, s := range services {
-		if name := s.hostFor(host); s.Host == signpost.HostPlaceholder && name != s.Host {
+		if name := s.HostFor(host, feed); s.Host == signpost.HostPlaceholder && name != s.Host {
 			misfit, err := s.serveWhatFits(name)
 			switch {
 			case err != nil:
