@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"signpost"
+	"signpost/diff"
+	"signpost/internal/testkit"
 )
 
 // sample returns a log of about a size, with the paths, parameters and keys that apps send.
@@ -44,5 +48,22 @@ func BenchmarkCount(b *testing.B) {
 				w.block(log, Line{})
 			}
 		})
+	}
+}
+
+// BenchmarkJoin counts for a change of each of 2,000 endpoints.
+func BenchmarkJoin(b *testing.B) {
+	var endpoints []signpost.Endpoint
+	var changes []diff.Change
+	for i := range 2000 {
+		e := testkit.FullEndpoint(fmt.Sprintf("https://{{host}}/v1/films/%d", i))
+		endpoints = append(endpoints, e)
+		changes = append(changes, diff.Change{Rule: diff.ChangeMethod, Endpoint: e.URL})
+	}
+	c := NewCounter([]signpost.Service{{Versions: []signpost.Version{{Manifest: signpost.NewManifest(endpoints...)}}}}, nil)
+	c.workers[0].line([]byte(combined("/v1/films/7", 200)), Line{})
+	u := c.Usage()
+	for b.Loop() {
+		u.Join(changes)
 	}
 }

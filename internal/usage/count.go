@@ -18,7 +18,7 @@ import (
 // Counter counts requests, on all cores. Its methods must not be called at the same time.
 type Counter struct {
 	services []signpost.Service
-	changes  []diff.Change
+	required []diff.Change // those that add a required key
 	feeds
 	workers []*worker
 	logs    int
@@ -30,7 +30,12 @@ type Counter struct {
 // Changes are those that the counts are for: see [Usage.Join]. Where they add a required key, requests that lack it are
 // counted. The hosts that they are about are those of the services that are manifests.
 func NewCounter(services []signpost.Service, others []signpost.Version, changes ...diff.Change) *Counter {
-	c := &Counter{services: services, changes: changes, feeds: newFeeds(services, others, changes)}
+	c := &Counter{services: services, feeds: newFeeds(services, others, changes)}
+	for _, change := range changes {
+		if change.Rule == diff.ChangeContextRequired && change.Old == nil {
+			c.required = append(c.required, change)
+		}
+	}
 	for range runtime.GOMAXPROCS(0) {
 		w := &worker{Counter: c, Usage: c.none(), files: c.none(), cache: make(map[string]int)}
 		c.workers = append(c.workers, w)
@@ -47,37 +52,41 @@ func (c *Counter) none() *Usage {
 	for _, s := range c.services {
 		for _, v := range s.Versions {
 			for _, e := range v.Manifest.Endpoints {
-				none.Endpoints = append(none.Endpoints, newEndpoint(s.BasePath, v.Name, e, c.changes))
+				none.Endpoints = append(none.Endpoints, newEndpoint(s.BasePath, v.Name, e))
 			}
+		}
+	}
+	for i, endpoints := range none.concerned(c.required) {
+		item, _ := c.required[i].New.(signpost.ContextItem)
+		for _, e := range endpoints {
+			e.declare(item)
 		}
 	}
 	return none
 }
 
-// newEndpoint returns an endpoint without requests. It has the keys that changes require.
-func newEndpoint(service, version string, e signpost.Endpoint, changes []diff.Change) Endpoint {
+// newEndpoint returns an endpoint without requests.
+func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 	counts := Endpoint{
 		Service: service, Version: version, URL: e.URL,
 		Keys: make(map[string]*Key), Params: make(map[string]*Param), Undeclared: make(Names),
 		fixed: (&url.URL{RawQuery: signpost.CutURL(e.URL).Query()}).Query(),
 	}
 	for _, item := range e.ContextObj {
-		counts.Keys[item.Key] = &Key{Item: &item}
+		counts.declare(item)
 	}
-	for _, change := range changes {
-		item, isKey := change.New.(signpost.ContextItem)
-		isNew := change.Rule == diff.ChangeContextRequired && change.Old == nil
-		if isKey && isNew && counts.isConcerned(&change) {
-			counts.Keys[item.Key] = &Key{Item: &item}
-		}
-	}
-	counts.keys = slices.Collect(maps.Values(counts.Keys))
 	for _, m := range e.Modifiers {
 		for _, p := range m.Params {
 			counts.Params[p.Key] = newParam(p)
 		}
 	}
 	return counts
+}
+
+// declare adds a context key. Of two with one name, the last one is counted.
+func (e *Endpoint) declare(item signpost.ContextItem) {
+	e.Keys[item.Key] = &Key{Item: &item}
+	e.keys = slices.Collect(maps.Values(e.Keys))
 }
 
 func newParam(p signpost.Param) *Param {
