@@ -82,7 +82,7 @@ Anything that could not be imported is reported on standard error and as a comme
 		"OpenAPI: content type of endpoints whose responses declare none (default: application/json)")
 	flags.StringVar(&im.rootDir, "root", "",
 		"OpenAPI: directory within which references are resolved (default: the directory of the document)")
-	flagsAlone(cmd, "tag", "path", "root", "host")
+	flagsAlone(cmd, "tag", "path", "root")
 	c.addNetworkFlags(cmd)
 	return cmd
 }
@@ -242,7 +242,7 @@ func notManifest(d source.Document) string {
 
 // openAPI prints the definition for a document to standard output and the notes to standard error.
 func (im *importer) openAPI(document source.Document) error {
-	if im.host != "" {
+	if im.given("host") {
 		return usageErrorf("--host is for manifests, and %s is not one", document.Name)
 	}
 	opts, rootDir, name := im.opts, im.rootDir, document.Name
