@@ -90,18 +90,17 @@ func (e *Endpoint) declare(item signpost.ContextItem) {
 }
 
 func newParam(p signpost.Param) *Param {
-	param := new(Param)
 	if p.Kind() != signpost.KindSelect {
-		return param
+		return new(Param)
 	}
-	param.Options = make(map[string]uint)
+	options := make(map[string]uint)
 	for _, value := range p.Schema.Enum {
-		param.Options[value] = 0
+		options[value] = 0
 	}
 	for _, o := range p.UI.Options {
-		param.Options[o.Value] = 0
+		options[o.Value] = 0
 	}
-	return param
+	return &Param{Options: options}
 }
 
 // worker counts on one core: requests, and apart from them what usage files have.

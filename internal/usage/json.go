@@ -145,7 +145,7 @@ func members(text []byte, visit func(name, value []byte)) (end int) {
 		case ',', '}', ']':
 			if depth == 1 {
 				value := bytes.TrimSpace(text[begin:at])
-				if bytes.HasPrefix(name, quote) && len(value) > 0 {
+				if len(name) > 0 && name[0] == '"' && len(value) > 0 {
 					visit(name, value)
 				}
 				name, begin = nil, at+1
@@ -160,8 +160,6 @@ func members(text []byte, visit func(name, value []byte)) (end int) {
 	}
 	return -1
 }
-
-var quote = []byte(`"`)
 
 // member returns the value of the last member of an object with a name, as written, or nil if there is none.
 func member(object []byte, name string) (value []byte) {

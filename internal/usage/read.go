@@ -133,12 +133,10 @@ func readBlocks(ctx context.Context, log io.Reader, at Line, blocks chan<- block
 		case <-ctx.Done():
 			return nil
 		}
-		at.Number += bytes.Count(scanner.Bytes(), newline)
+		at.Number += bytes.Count(scanner.Bytes(), []byte("\n"))
 	}
 	return scanner.Err()
 }
-
-var newline = []byte("\n")
 
 // byteOrderMark is what Windows begins a file with.
 const byteOrderMark = "\ufeff"
