@@ -87,6 +87,8 @@ func TestMiddlewareLimits(t *testing.T) {
 		{object, `{"d":"a"}` + strings.Repeat(" ", maxBody-9), "device=a "},
 		{form, fields(contextkeys.MaxKeys), "device=sesame "},
 		{form, undeclared(300, "&k%d=%%zz") + "&d=sesame", "device=sesame "},
+		{form, undeclared(300, "&k%d=a") + "&d=sesame", "device=sesame "},
+		{object, `{"k":1,"k":2,"d":"sesame"}`, "device=sesame "},
 		{object, "{" + undeclared(300, `"k%d":[],`) + `"d":"sesame"}`, "device=sesame "},
 		{object, `{"d":"sesame"}` + strings.Repeat(" ", maxBody-13),
 			"413 : The request body is longer than the service accepts."},

@@ -20,9 +20,6 @@ const standInLabel = "signpost-any-host"
 // fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not
 // says on which hosts it happens.
 func fold(hosts []string, lists [][]Change) []Change {
-	if len(hosts) == 1 {
-		return lists[0]
-	}
 	type identity struct {
 		service, version, endpoint, message, fingerprint string
 

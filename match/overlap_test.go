@@ -2,6 +2,7 @@ package match_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"signpost"
+	"signpost/definition"
 	"signpost/internal/testkit"
 	"signpost/match"
 )
@@ -122,30 +124,93 @@ func FuzzOverlaps(f *testing.F) {
 		if n > 0 && seed%3 > 0 {
 			o.allowedIn, o.allowedKey = random.IntN(n), pick("k", "l")
 		}
-		worlds := o.worlds()
-		if slices.ContainsFunc(worlds, func(w world) bool { return w.collides }) {
-			return // an error of lint, or no manifest
-		}
 		o.findings = match.OverlapsExcept(versions[:n], versions[n:], o.allowed)
-		for _, w := range worlds {
-			for range 20 {
-				feed := w.origin
-				for range 1 + random.IntN(4) {
-					feed += "/" + pick("a", "b", "ab", "a-b", "a-b-b", "c", "a-c", "c-b", "c-c", "abc", "cac")
-				}
-				if problem := o.problem(w, feed); problem != "" {
-					t.Fatalf("seed %d, %s: %s\n%v\n%v", seed, w.name, problem, versions, o.findings)
-				}
-			}
+		if problem := o.check(random); problem != "" {
+			t.Fatalf("seed %d: %s\n%v\n%v", seed, problem, versions, o.findings)
 		}
-		for _, some := range o.findings {
-			for _, f := range some {
-				if problem := o.untrue(f.Finding); problem != "" {
-					t.Fatalf("seed %d: %v: %s\n%v", seed, f, problem, versions)
-				}
+		if seed%2 == 1 {
+			o.allowsAll = seed%4 == 1
+			o.lintFiles(t)
+			if problem := o.check(random); problem != "" {
+				t.Fatalf("seed %d, as files: %s\n%v\n%v", seed, problem, o.versions, o.findings)
 			}
 		}
 	})
+}
+
+// check returns what is wrong with the findings, or "".
+func (o oracle) check(random *rand.Rand) string {
+	words := []string{"a", "b", "ab", "a-b", "a-b-b", "c", "a-c", "c-b", "c-c", "abc", "cac"}
+	worlds := o.worlds()
+	if slices.ContainsFunc(worlds, func(w world) bool { return w.collides }) {
+		return "" // an error of lint, or no manifest
+	}
+	for _, w := range worlds {
+		for range 20 {
+			feed := w.origin
+			for range 1 + random.IntN(4) {
+				feed += "/" + words[random.IntN(len(words))]
+			}
+			if problem := o.problem(w, feed); problem != "" {
+				return w.name + ": " + problem
+			}
+		}
+	}
+	for _, f := range slices.Concat(o.findings...) {
+		if problem := o.untrue(f.Finding); problem != "" {
+			return fmt.Sprintf("%v: %s", f.Finding, problem)
+		}
+	}
+	return ""
+}
+
+// lintFiles replaces the findings by those of lint about files, one for each version: definitions, with an allow field if
+// they allow something, and manifests for what is registered without hosts.
+func (o *oracle) lintFiles(t testing.TB) {
+	o.versions = slices.Clone(o.versions)
+	var files []*definition.File
+	numbers := make(map[string]int) // of the versions, by their files
+	judged := make(map[string]bool) // URLs, which an export has as well
+	for i, v := range o.versions {
+		isManifest := i >= o.judged && len(v.Hosts) == 0
+		v.Name, v.Source = "v1", fmt.Sprintf("%d.json", i)
+		v.Manifest = v.Manifest.Clone()
+		v.Manifest.Endpoints = slices.DeleteFunc(v.Manifest.Endpoints, func(e signpost.Endpoint) bool {
+			return isManifest && judged[e.URL]
+		})
+		for j, e := range v.Manifest.Endpoints {
+			slices.SortFunc(e.ContextObj, func(a, b signpost.ContextItem) int { return strings.Compare(a.Key, b.Key) })
+			isSame := func(a, b signpost.ContextItem) bool { return a.Key == b.Key } // which would be an error
+			v.Manifest.Endpoints[j].ContextObj = slices.CompactFunc(e.ContextObj, isSame)
+			for _, name := range append(v.Hosts.Exact(), signpost.HostPlaceholder) {
+				judged[signpost.CutURL(e.URL).Resolve(name).String()] = i < o.judged
+			}
+		}
+		o.versions[i], numbers[v.Source] = v, i
+		text := string(testkit.Must(json.Marshal(v.Manifest))(t))
+		if isManifest {
+			files = append(files, definition.ParseManifest(v.Source, []byte(text)))
+			continue
+		}
+		text = fmt.Sprintf(`{"base_path": "/%d", "versions": {"v1": %s}`, i, text)
+		if len(v.Hosts) > 0 {
+			text += fmt.Sprintf(`, "hosts": %s`, testkit.Must(json.Marshal(v.Hosts))(t))
+		}
+		if i == o.allowedIn && o.allowedKey != "" {
+			allow := `"it is meant"`
+			if !o.allowsAll {
+				allow = fmt.Sprintf(`{"keys": [%q], "reason": "it is meant"}`, o.allowedKey)
+			}
+			text += fmt.Sprintf(`, "allow": {%q: %s, %q: %[2]s}`, match.RuleOverlapDropsContext, allow, match.RuleOverlapInsideSegment)
+		}
+		files = append(files, definition.Parse(v.Source, []byte(text+"}")))
+	}
+	o.isFiles = true
+	o.findings = make([][]match.Overlap, o.judged)
+	for _, f := range definition.LintTogether(files[:o.judged], files[o.judged:]) {
+		i := numbers[f.File]
+		o.findings[i] = append(o.findings[i], match.Overlap{Finding: f})
+	}
 }
 
 // oracle knows what is registered, and what was found.
@@ -156,11 +221,19 @@ type oracle struct {
 
 	allowedIn  int    // the version that allows the loss of a key that is optional
 	allowedKey string // empty if none does
+	isFiles    bool   // where a key that is named may be required
+	allowsAll  bool   // all keys that are optional
 }
 
 // allowed reports whether a version allows a loss.
 func (o oracle) allowed(version, _ int, _ string, lost signpost.ContextItem) bool {
-	return version == o.allowedIn && lost.Key != "" && lost.Key == o.allowedKey && !lost.Required
+	if version != o.allowedIn || lost.Key == "" || o.allowedKey == "" {
+		return false
+	}
+	if o.isFiles && o.allowsAll {
+		return !lost.Required
+	}
+	return lost.Key == o.allowedKey && (o.isFiles || !lost.Required)
 }
 
 // allowsInside reports whether the endpoint that a finding would be about allows that an endpoint loses keys to another one
