@@ -41,7 +41,7 @@ func FetchedFrom(name string) Hosts {
 func (h Hosts) Has(name string) bool {
 	normal, _ := host.Parse(name) // empty if invalid
 	for _, entry := range h {
-		if suffix, wild := strings.CutPrefix(entry, "*"); entry == normal || wild && strings.HasSuffix(normal, suffix) {
+		if suffix, wild := strings.CutPrefix(entry, "*"); wild && strings.HasSuffix(normal, suffix) {
 			return true
 		}
 	}

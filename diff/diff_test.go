@@ -203,3 +203,13 @@ func overwrite(v reflect.Value) {
 		}
 	}
 }
+
+// What is compared stays as it is, marks of what is beyond the specification included.
+func TestDiffLeavesItsArgumentsAlone(t *testing.T) {
+	old := signpost.Service{Served: true, Versions: versions("v1: =https://a.example/feeds k")}
+	new := signpost.Service{Served: true, Versions: versions("v1: =https://b.example/feeds k")}
+	old.Versions[0].Name, new.Versions[0].Manifest.Endpoints[0].Method = "", "+GET"
+	before := fmt.Sprintf("%+v", []signpost.Service{old, new})
+	testkit.Must(diff.Diff(old, new, new.Versions...))(t)
+	testkit.Equal(t, "afterwards", fmt.Sprintf("%+v", []signpost.Service{old, new}), before)
+}

@@ -142,7 +142,7 @@ func (d *differ) hostsUnknown() {
 				d.slot, d.endpoint = at, u.Endpoint
 				d.add(ChangeHostsUnknown, subject{path: []string{u.Other.Rest()}}, nil, nil, "%s", u.Message)
 			}
-			known[id] = known[id] || s == before
+			known[id] = true
 		}
 	}
 }

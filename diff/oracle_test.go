@@ -331,11 +331,11 @@ func someErrors(random *rand.Rand, m signpost.Manifest) []signpost.Path {
 	var paths []signpost.Path
 	for _, e := range m.Endpoints {
 		path := signpost.Path{signpost.Field(e.URL)}
-		switch field := []signpost.Field{"", "method", "mime_type", "context_obj", "enable", "unknown"}[random.IntN(6)]; {
+		switch field := []signpost.Field{"", "method", "mime_type", "context_obj", "modifiers", "enable", "unknown"}[random.IntN(7)]; {
 		case random.IntN(2) == 0:
 		case field == "":
 			paths = append(paths, path)
-		case field == "context_obj":
+		case field == "context_obj", field == "modifiers":
 			paths = append(paths, append(path, field, signpost.Item(0)))
 		default:
 			paths = append(paths, append(path, field))
@@ -363,7 +363,7 @@ func wantFaults(t testing.TB, s situation, changes []diff.Change, explain string
 					return false
 				case len(path) == 1:
 					return true
-				case len(path) == 3:
+				case path[1] == signpost.Field("context_obj"):
 					isOther := len(e.ContextObj) > 0 && len(c.Subject) > 1 && c.Subject[1] != e.ContextObj[0].Key
 					return len(c.Subject) > 0 && c.Subject[0] == "context" && !isOther
 				case path[1] == signpost.Field("enable"):

@@ -10,6 +10,7 @@ import (
 
 	"signpost"
 	"signpost/diff"
+	"signpost/internal/testkit"
 	"signpost/match"
 )
 
@@ -165,6 +166,15 @@ func TestFingerprintsOfTakeovers(t *testing.T) {
 			}
 			taken[c.Fingerprint] = taker
 		}
+	}
+}
+
+// Neither does accepting that a service is removed accept that of another one, whose name is no part of the fingerprint.
+func TestFingerprintsOfServices(t *testing.T) {
+	was := services(service("/films", feed("https://{{host}}/films/v1/feeds")), service("/sport", feed("https://{{host}}/sport/v1/feeds")))
+	changes := testkit.Must(diff.Options{}.Services(was, nil))(t)
+	if len(changes) != 2 || changes[0].Fingerprint == changes[1].Fingerprint {
+		t.Errorf("got %s", jsonOf(t, changes))
 	}
 }
 

@@ -90,7 +90,7 @@ func (d *differ) label(s *signpost.Service) string {
 func (d *differ) pairServices(olds, news []signpost.Service) {
 	if len(olds) == 1 && len(news) == 1 && olds[0].Served && news[0].Served {
 		d.plan.moves = joinManifests(&olds[0], &news[0])
-		if !hasHost(olds[0].Versions...) && !hasHost(news[0].Versions...) {
+		if !hasHost(olds[0].Versions...) {
 			d.plan.host = "" // they are compared as they are
 		}
 	}

@@ -12,7 +12,8 @@ import (
 
 // stateCase reads an input of testdata/states.golden: the old and the new state of a service and, after each "beside", what else is
 // registered. A state is a list of versions, as in changes.golden. Before them may stand "on" and the hosts that the
-// definition declares, or "manifest" and the host of its address, if it was fetched.
+// definition declares, or "manifest" and the host of its address, if it was fetched. The first word can be "export", or "for"
+// and a host that is given.
 func stateCase(input string) (old, new signpost.Service, options diff.Options) {
 	parts := strings.Split(input, " beside ")
 	before, after, _ := strings.Cut(parts[0], " => ")
@@ -24,6 +25,9 @@ func stateCase(input string) (old, new signpost.Service, options diff.Options) {
 		options.Registered = append(options.Registered, s.Versions...)
 	}
 	before, options.Export = strings.CutPrefix(before, "export ")
+	if rest, isGiven := strings.CutPrefix(before, "for "); isGiven {
+		options.Host, before, _ = strings.Cut(rest, " ")
+	}
 	old, new = state(before), state(after)
 	for i := range old.Versions {
 		old.Versions[i].Source = "OLD"

@@ -145,6 +145,13 @@ func (o oracle) check(random *rand.Rand) string {
 	if slices.ContainsFunc(worlds, func(w world) bool { return w.collides }) {
 		return "" // an error of lint, or no manifest
 	}
+	var urls []string
+	for _, v := range o.versions {
+		for _, e := range v.Manifest.Endpoints {
+			urls = append(urls, e.URL)
+		}
+	}
+	index := match.NewIndex(o.versions...)
 	for _, w := range worlds {
 		for range 20 {
 			feed := w.origin
@@ -153,6 +160,13 @@ func (o oracle) check(random *rand.Rand) string {
 			}
 			if problem := o.problem(w, feed); problem != "" {
 				return w.name + ": " + problem
+			}
+			found := ""
+			if number := index.Find(feed); number >= 0 {
+				found = urls[number]
+			}
+			if m, _ := index.Match(feed); m.Endpoint != found {
+				return fmt.Sprintf("%s: Match finds %q, and Find %q", feed, m.Endpoint, found)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // registeredTwice reports an endpoint whose URL another service declares as well. If both are judged, the finding is
 // about the later one.
 func (o *overlapChecker) registeredTwice(number int, at spot) {
-	if o.twice[number] || len(at.ends) == 1 {
+	if o.twice[number] {
 		return
 	}
 	other, same := -1, -1 // the first of another service, and of an earlier version of this one
