@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -145,13 +146,26 @@ func isBelow(path, dir string) bool {
 	return err == nil && filepath.IsLocal(below)
 }
 
-// listPattern is list for everything that matches a pattern of [filepath.Glob], which may be a plain path.
+// listPattern is list for everything that matches a pattern of [filepath.Glob], which may be a plain path. As in other
+// tools, ** stands for any number of directories, and * for no hidden file, such as the project file itself.
 func listPattern(pattern string) (files []file, directories []string, err error) {
-	names, err := filepath.Glob(pattern)
-	if err != nil {
-		return nil, nil, readError(pattern, err)
+	var names []string
+	root, below, isDeep := strings.Cut(filepath.ToSlash(pattern), "**/")
+	patterns := []string{pattern}
+	if isDeep {
+		if _, directories, err = list(cmp.Or(root, ".")); err != nil {
+			return nil, nil, err
+		}
+		patterns = directories
 	}
-	if !skipped(filepath.Base(pattern)) { // as in a shell, * does not stand for hidden files, such as the project file itself
+	for _, p := range patterns {
+		found, err := filepath.Glob(filepath.Join(p, below))
+		if err != nil {
+			return nil, nil, readError(pattern, err)
+		}
+		names = append(names, found...)
+	}
+	if !skipped(filepath.Base(pattern)) {
 		names = slices.DeleteFunc(names, func(name string) bool { return skipped(filepath.Base(name)) })
 	}
 	if len(names) == 0 {
