@@ -259,7 +259,8 @@ func printUsage(w io.Writer, u *usage.Usage) {
 // usageRows returns the rows of the table, in their order.
 func usageRows(u *usage.Usage) []usageRow {
 	rows := []usageRow{{cells: [3]string{"requests", "endpoint"}}}
-	several := slices.ContainsFunc(u.Endpoints, func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service })
+	isOther := func(e usage.Endpoint) bool { return e.Service != u.Endpoints[0].Service }
+	several := slices.ContainsFunc(u.Endpoints, isOther)
 	paths := make(map[string]bool) // as unmatched feeds are shown
 	for _, e := range u.Endpoints {
 		paths[signpost.ReplacePlaceholders(signpost.CutURL(e.URL).Path(), func(string) string { return "…" })] = true

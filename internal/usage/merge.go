@@ -113,8 +113,8 @@ func (e *Endpoint) add(more Endpoint) (complete bool) {
 }
 
 // add adds counts from a usage file, and reports whether it counted all options. One that it does not have was not set
-// if the others were set by all requests. Whatever the file says, the parameter was set as often as its options, so that
-// sums do not depend on the order of files.
+// if the others were set by all requests. Whatever the file says, the parameter was set as often as its options, so
+// that sums do not depend on the order of files.
 func (p *Param) add(more *Param) (complete bool) {
 	complete = true
 	rest := more.Set
