@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -59,7 +60,7 @@ func (d *differ) makePlan(olds, news []signpost.Service) (err error) {
 	case manifest != nil:
 		err = d.planManifest(manifest, definitions, manifest == &olds[0])
 	default:
-		d.pairServices(olds, news)
+		err = d.pairServices(olds, news)
 	}
 	if err != nil {
 		return err
@@ -87,20 +88,100 @@ func (d *differ) label(s *signpost.Service) string {
 }
 
 // pairServices compares each service with its other state, and each version of it.
-func (d *differ) pairServices(olds, news []signpost.Service) {
+func (d *differ) pairServices(olds, news []signpost.Service) error {
 	if len(olds) == 1 && len(news) == 1 && olds[0].Served && news[0].Served {
 		d.plan.moves = joinManifests(&olds[0], &news[0])
 		if !hasHost(olds[0].Versions...) {
 			d.plan.host = "" // they are compared as they are
 		}
 	}
-	pairs, _ := pairUp(olds, news, d.label)
+	key := d.label
+	if len(olds) > 1 || len(news) > 1 {
+		joined := joinByURLs(olds, news)
+		key = func(s *signpost.Service) string {
+			if isAnonymous(s) {
+				return cmp.Or(joined[s], s.Versions[0].Source)
+			}
+			return d.label(s)
+		}
+	}
+	pairs, _ := pairUp(olds, news, key)
 	if len(pairs) > 1 {
+		if err := completeManifests(pairs); err != nil {
+			return err
+		}
 		pairs = d.pairUnknown(pairs)
 	}
 	for _, s := range pairs {
 		d.plan.comparisons = append(d.plan.comparisons, d.newComparison(s))
 	}
+	return nil
+}
+
+// isAnonymous reports whether a service is a manifest that does not tell its base path.
+func isAnonymous(s *signpost.Service) bool {
+	return s.Served && s.BasePath == "" && len(s.Versions) == 1
+}
+
+// joinByURLs returns keys for anonymous manifests that have URLs in common, the same for two. Those with the most come
+// first.
+func joinByURLs(olds, news []signpost.Service) map[*signpost.Service]string {
+	type candidate struct {
+		old, new *signpost.Service
+		common   int
+	}
+	keys := make(map[*signpost.Service]string)
+	var candidates []candidate
+	for i := range olds {
+		if !isAnonymous(&olds[i]) {
+			continue
+		}
+		urls := urlSetOf(olds[i].Versions...)
+		for j := range news {
+			if !isAnonymous(&news[j]) {
+				continue
+			}
+			c := candidate{&olds[i], &news[j], urls.common("", news[j].Versions...)}
+			if c.common > 0 {
+				candidates = append(candidates, c)
+			}
+		}
+	}
+	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.common - a.common })
+	for _, c := range candidates {
+		if keys[c.old] == "" && keys[c.new] == "" {
+			keys[c.old] = fmt.Sprintf("manifest %d", len(keys))
+			keys[c.new] = keys[c.old]
+		}
+	}
+	return keys
+}
+
+// completeManifests compares anonymous manifests without a counterpart with an empty one, unless that may be a definition
+// on the other side that has none either.
+func completeManifests(pairs []pair[signpost.Service]) error {
+	for i, p := range pairs {
+		alone := cmp.Or(p.old, p.new)
+		if !isAnonymous(alone) || p.old != nil && p.new != nil {
+			continue
+		}
+		urls := urlSetOf(alone.Versions...)
+		for _, other := range pairs {
+			isFacing := (other.old == nil) != (other.new == nil) && (other.old == nil) != (p.old == nil)
+			definition := cmp.Or(other.old, other.new)
+			if !isFacing || definition.Served {
+				continue
+			}
+			for u := range endpointsOf(definition.Versions...) {
+				if len(urls.byRest[u.Rest()]) > 0 {
+					return UndecidedService
+				}
+			}
+		}
+		empty := &signpost.Service{Served: true, Versions: []signpost.Version{{Name: alone.Versions[0].Name}}}
+		pairs[i] = pair[signpost.Service]{cmp.Or(p.old, empty), cmp.Or(p.new, empty)}
+	}
+	return nil
 }
 
 // pairUnknown pairs services whose base path had an error with the only new one that has URLs of theirs. Without one
