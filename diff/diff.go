@@ -178,13 +178,19 @@ func (d *differ) hostReplaced(old, new string) {
 // onEachHost compares for each host, and reports once what is the same on all of them.
 func (d *differ) onEachHost(hosts []string, compare func()) {
 	before, host := d.changes, d.host
-	lists := make([][]Change, len(hosts))
-	for i, name := range hosts {
-		d.changes, d.host = nil, name
-		compare()
-		lists[i] = d.changes
+	like := make(map[string]int) // how many hosts a host stands for
+	for _, name := range hosts {
+		like[cmp.Or(d.plan.alike[name], name)]++
 	}
-	d.changes, d.host = append(before, fold(hosts, lists)...), host
+	folded := fold{hosts: len(hosts), on: make(map[foldedChange]*hostCount)}
+	for _, name := range hosts {
+		if like[name] > 0 {
+			d.changes, d.host = nil, name
+			compare()
+			folded.add(d.changes, hostCount{name, like[name]})
+		}
+	}
+	d.changes, d.host = append(before, folded.changes()...), host
 }
 
 // manifests returns copies of the manifests, keyed by version.

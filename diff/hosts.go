@@ -17,35 +17,64 @@ const standIn = "host.invalid"
 // standInLabel begins the host that represents a suffix such as *.example.com.
 const standInLabel = "signpost-any-host"
 
-// fold returns the changes on several hosts as one list. What is the same on all of them is there once; what is not
+// fold collects the changes on several hosts as one list. What is the same on all of them is there once; what is not
 // says on which hosts it happens.
-func fold(hosts []string, lists [][]Change) []Change {
-	type identity struct {
-		service, version, endpoint, message, fingerprint string
+type fold struct {
+	hosts int // how many there are
+	ids   []foldedChange
+	all   []Change
+	on    map[foldedChange]*hostCount
+}
 
-		number int // of those that are alike on one host
+// foldedChange identifies a change on several hosts.
+type foldedChange struct {
+	service, version, endpoint, message, fingerprint string
+
+	number int // of those that are alike on one host
+}
+
+// hostCount is a number of hosts, of which the first has a name.
+type hostCount struct {
+	first string
+	count int
+}
+
+// add adds the changes that are the same on some hosts.
+func (f *fold) add(changes []Change, on hostCount) {
+	numbers := make(map[foldedChange]int)
+	for _, c := range changes {
+		id := foldedChange{c.Service, c.Version, c.Endpoint, c.Message, c.Fingerprint, 0}
+		numbers[id]++
+		id.number = numbers[id]
+		if known := f.on[id]; known != nil {
+			known.count += on.count
+			continue
+		}
+		f.ids, f.all = append(f.ids, id), append(f.all, c)
+		f.on[id] = &hostCount{on.first, on.count}
 	}
-	on := make(map[identity][]string)
-	var ids []identity
-	var all []Change
-	for i, list := range lists {
-		numbers := make(map[identity]int)
-		for _, c := range list {
-			id := identity{c.Service, c.Version, c.Endpoint, c.Message, c.Fingerprint, 0}
-			numbers[id]++
-			id.number = numbers[id]
-			if on[id] == nil {
-				ids, all = append(ids, id), append(all, c)
-			}
-			on[id] = append(on[id], hosts[i])
+}
+
+func (f *fold) changes() []Change {
+	for i, id := range f.ids {
+		c := &f.all[i]
+		if on := f.on[id]; on.count < f.hosts && c.Host == "" {
+			c.Host, c.Message = shownHost(on.first), c.Message+", "+on.String()
 		}
 	}
-	for i, id := range ids {
-		if some := on[id]; len(some) < len(hosts) && all[i].Host == "" {
-			all[i].Host, all[i].Message = shownHost(some[0]), all[i].Message+", "+onHosts(some)
-		}
+	return f.all
+}
+
+// String names the hosts in a message.
+func (h hostCount) String() string {
+	text := shownHost(h.first)
+	switch {
+	case text == "":
+		return "if both are on one host"
+	case h.count > 1:
+		text += " and " + spell.Count(h.count-1, "other host")
 	}
-	return all
+	return "on " + text
 }
 
 // shownHost returns a host for people, or "" if nobody knows which one it is.
@@ -57,18 +86,6 @@ func shownHost(name string) string {
 		return ""
 	}
 	return name
-}
-
-// onHosts names hosts in a message.
-func onHosts(names []string) string {
-	text := shownHost(names[0])
-	switch {
-	case text == "":
-		return "if both are on one host"
-	case len(names) > 1:
-		text += " and " + spell.Count(len(names)-1, "other host")
-	}
-	return "on " + text
 }
 
 // publishedOn returns false if the new state has no manifest for the current host. If the old one has, it reports that.

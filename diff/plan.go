@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/match"
 )
 
 // state is a position in time.
@@ -21,9 +22,10 @@ const (
 // plan says what is compared with what, for which hosts, and what is registered around it.
 type plan struct {
 	comparisons []*comparison
-	registered  [2][]*slot  // everything, before and after, in order
-	host        string      // what {{host}} is filled in with; empty if changes are about every host
-	moves       [][2]string // hosts of a manifest, and those that replace them
+	registered  [2][]*slot        // everything, before and after, in order
+	host        string            // what {{host}} is filled in with; empty if changes are about every host
+	moves       [][2]string       // hosts of a manifest, and those that replace them
+	alike       map[string]string // hosts that need not be compared; see [match.Alike]
 }
 
 // comparison is a service before and after.
@@ -310,6 +312,27 @@ func (p *plan) place() {
 			c.hosts = []string{p.host}
 		default:
 			c.hosts = on(c.declared())
+		}
+	}
+	p.skipAlike()
+}
+
+// skipAlike finds hosts that are alike, so that one of them is enough.
+func (p *plan) skipAlike() {
+	var versions []signpost.Version
+	for _, s := range []state{before, after} {
+		for _, at := range p.registered[s] {
+			versions = append(versions, signpost.Version{Manifest: at.in(s).Manifest, Hosts: at.hosts[s]})
+		}
+	}
+	for _, c := range p.comparisons {
+		versions = append(versions, signpost.Version{Hosts: c.hosts})
+	}
+	p.alike = match.Alike(versions...)
+	isAlike := func(name string) bool { return p.alike[name] != "" }
+	for _, s := range []state{before, after} {
+		for _, at := range p.registered[s] {
+			at.hosts[s] = slices.DeleteFunc(slices.Clone(at.hosts[s]), isAlike)
 		}
 	}
 }

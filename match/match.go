@@ -60,9 +60,10 @@ const (
 type Index struct {
 	versions  []signpost.Version // without their manifests
 	endpoints []indexed
-	sites     map[string]*site // by origin
-	open      []*site          // those whose origin contains {{host}}
-	declared  map[string]bool  // hosts of all versions, and of their URLs
+	sites     map[string]*site  // by origin
+	open      []*site           // those whose origin contains {{host}}
+	declared  map[string]bool   // hosts of all versions, and of their URLs
+	alike     map[string]string // hosts without sites of their own; see [Alike]
 }
 
 // indexed is an endpoint of an index. Its number is its position: the order of registration.
@@ -103,34 +104,40 @@ func NewIndex(versions ...signpost.Version) *Index {
 	}
 	x.endpoints = make([]indexed, 0, total) // growing it would copy all of them several times
 	for _, v := range versions {
-		first := len(x.endpoints)
+		first, forms := len(x.endpoints), make(map[string]bool)
 		for _, name := range v.Hosts {
 			x.declared[name] = true
 		}
 		for u, e := range v.Manifest.All() {
-			x.declareParts(u, v.Hosts)
+			if form := u.Hostname(); u.HasHostPlaceholder() && form != signpost.HostPlaceholder && !forms[form] {
+				forms[form] = true
+				x.declareParts(u, v.Hosts)
+			}
 			place := len(x.endpoints) - first
 			x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions), place: place})
 		}
 		v.Manifest = signpost.Manifest{}
 		x.versions = append(x.versions, v)
 	}
-	var covered []string
+	listed, covered := slices.Clone(x.versions), slices.Clone(x.versions)
+	for i, v := range versions {
+		listed[i].Manifest = v.Manifest
+		covered[i].Manifest, covered[i].Hosts = v.Manifest, x.covered(v.Hosts)
+	}
+	x.alike = Alike(slices.Concat(listed, covered)...)
+	hasNoSite := func(name string) bool { return x.alike[name] != "" }
+	for i := range versions {
+		listed[i].Hosts = slices.DeleteFunc(slices.Clone(listed[i].Hosts), hasNoSite)
+		covered[i].Hosts = slices.DeleteFunc(covered[i].Hosts, hasNoSite)
+	}
 	for number, e := range x.endpoints {
-		hosts := x.versions[e.in].Hosts
-		if number == 0 || x.endpoints[number-1].in != e.in {
-			covered = x.covered(hosts)
-		}
-		x.add(number, hosts, covered)
+		x.add(number, listed[e.in].Hosts, covered[e.in].Hosts)
 	}
 	return x
 }
 
 // declareParts adds the hosts of a URL in which {{host}} is only a part of the host.
 func (x *Index) declareParts(u signpost.URL, hosts signpost.Hosts) {
-	if !u.HasHostPlaceholder() || u.Hostname() == signpost.HostPlaceholder {
-		return
-	}
 	for _, name := range hosts.Exact() {
 		x.declared[strings.ToLower(u.Resolve(name).Hostname())] = true
 	}
@@ -262,7 +269,7 @@ func (x *Index) hits(u signpost.URL, words []string) []hit {
 // sitesOf returns the sites that have endpoints for a feed, and which of their endpoints take part. Nil means all.
 func (x *Index) sitesOf(u signpost.URL) iter.Seq2[*site, func(number int) bool] {
 	return func(yield func(*site, func(int) bool) bool) {
-		if s := x.sites[u.Origin()]; s != nil && !yield(s, nil) {
+		if s := x.sites[x.origin(u)]; s != nil && !yield(s, nil) {
 			return
 		}
 		for _, s := range x.open {
@@ -276,6 +283,15 @@ func (x *Index) sitesOf(u signpost.URL) iter.Seq2[*site, func(number int) bool] 
 			}
 		}
 	}
+}
+
+// origin returns the origin of the site for the feeds of an origin.
+func (x *Index) origin(u signpost.URL) string {
+	name := strings.ToLower(u.Hostname())
+	if other := x.alike[name]; other != "" {
+		return strings.Replace(u.Origin(), "://"+name, "://"+other, 1)
+	}
+	return u.Origin()
 }
 
 // insideSegment reports whether a prefix ends in the middle of a path segment.

@@ -257,15 +257,15 @@ func (c *checker) thirdParty() {
 
 // ownHost reports a URL that names the only host of the service.
 func (c *checker) ownHost() {
-	exact := c.hosts.Exact()
-	if len(c.hosts) != 1 || len(exact) != 1 || exact[0] != c.hosts[0] || !host.Equal(c.url.Hostname(), exact[0]) {
+	isOneName := len(c.hosts) == 1 && !strings.ContainsAny(c.hosts[0][:1], "*.")
+	if !isOneName || !host.Equal(c.url.Hostname(), c.hosts[0]) {
 		return
 	}
 	authority, rest := usualParts(c.url)
 	_, port := host.CutPort(authority) // not one that nobody writes
 	open := withParts(c.url, signpost.HostPlaceholder+port, rest)
 	if !c.has(open) { // otherwise they are the same URL, which is an error
-		c.warn("write "+open, nil, "%q names %s, the only host of the service", c.url, exact[0])
+		c.warn("write "+open, nil, "%q names %s, the only host of the service", c.url, c.hosts[0])
 	}
 }
 
