@@ -2,7 +2,9 @@ package definition
 
 import (
 	"bytes"
+	"encoding/json"
 	"iter"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -35,12 +37,12 @@ func IsDefinition(name string, text []byte) bool {
 	if isFlow(text) {
 		fields = slices.Values(flowFields(name, text))
 	}
-	var top []string
+	top := make(map[string]bool)
 	for field := range fields {
 		if isMark(field) { // what is below it need not be read, and that is most of a definition
 			return true
 		}
-		top = append(top, field)
+		top[field] = true
 	}
 	has := func(part string) bool { return bytes.Contains(text, []byte(part)) }
 	return !leftAlone(top, text) && has("mime_type") && (has("endpoints") || has("{{host}}"))
@@ -49,12 +51,11 @@ func IsDefinition(name string, text []byte) bool {
 func isMark(field string) bool { return slices.Contains(marks, strings.ToLower(field)) }
 
 // leftAlone reports whether the fields at the top are those of another format that may have the words of a definition.
-func leftAlone(top []string, text []byte) bool {
-	has := func(field string) bool { return slices.Contains(top, field) }
+func leftAlone(top map[string]bool, text []byte) bool {
 	isServed := isFlow(text) || !bytes.Contains(text, []byte("{{host}}")) // otherwise, a definition lacks its versions
-	return has("openapi") || has("swagger") || has("signpost_usage") || has("apiVersion") && has("kind") ||
-		has("endpoints") && isServed || has("$defs") || has("properties") ||
-		has("$schema") && bytes.Contains(text, []byte("json-schema.org/"))
+	return top["openapi"] || top["swagger"] || top["signpost_usage"] || top["apiVersion"] && top["kind"] ||
+		top["endpoints"] && isServed || top["$defs"] || top["properties"] ||
+		top["$schema"] && bytes.Contains(text, []byte("json-schema.org/"))
 }
 
 var (
@@ -85,6 +86,10 @@ func isFlow(text []byte) bool {
 // flowFields returns the fields at the top of a flow mapping. Unlike parsing, this also finds those of a text with a
 // syntax error.
 func flowFields(name string, text []byte) []string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &object) == nil { // without a tree of data that is none of ours, and may be large
+		return slices.Collect(maps.Keys(object))
+	}
 	var fields []string
 	doc := tree.Parse(text, isJSON(name, text))
 	if doc.Root != nil {
