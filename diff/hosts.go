@@ -111,7 +111,7 @@ func (d *differ) publishedOn(c *comparison) bool {
 
 // arrive reports the feeds of others that a service takes over on the current host, if only its new state declares it.
 func (d *differ) arrive(c *comparison) {
-	isNew := c.old != nil && c.new != nil && len(c.old.Hosts) > 0 && !c.old.Hosts.Has(d.host) && c.new.Hosts.Has(d.host)
+	isNew := c.old != nil && len(c.old.Hosts) > 0 && !c.old.Hosts.Has(d.host) && c.new.Hosts.Has(d.host)
 	if !isNew || d.host == standIn {
 		return
 	}

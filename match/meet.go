@@ -99,7 +99,7 @@ func (at spot) answers(words []string, number int, takesPart func(number int) bo
 	wins := true
 	at.root.whole(words, func(n *node) bool {
 		first := slices.IndexFunc(n.ends, func(other int) bool { return takesPart == nil || takesPart(other) })
-		wins = first < 0 || n.ends[first] == number || !at.yieldsTo(n, number, n.ends[first])
+		wins = first < 0 || !at.yieldsTo(n, number, n.ends[first])
 		return wins
 	})
 	return wins

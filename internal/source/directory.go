@@ -30,7 +30,7 @@ func (f file) read() (Document, error) {
 	if err != nil {
 		return Document{}, readError(f.name, err)
 	}
-	return Document{Name: f.name, Path: f.path, Text: text, named: f.named}, nil
+	return Document{Name: f.name, Path: f.path, Text: text}, nil
 }
 
 // readError names the path only once: errors of package os contain it as well, or that of a file below it.
@@ -221,12 +221,11 @@ func (d Document) meant(manifests bool) bool {
 	return definition.IsDefinition(d.Name, d.Text) || manifests && isManifest(d.Text)
 }
 
-// keepDefinitions drops documents that are not definitions, unless they were named by themselves, with one note about
-// all of them.
+// keepDefinitions drops documents of a directory that are not definitions, with one note about all of them.
 func (r *Reader) keepDefinitions(documents []Document) ([]Document, error) {
 	var others []string
 	documents = slices.DeleteFunc(documents, func(d Document) bool {
-		if d.named || d.meant(r.Manifests) {
+		if d.meant(r.Manifests) {
 			return false
 		}
 		others = append(others, d.Name)

@@ -41,7 +41,6 @@ type Document struct {
 	Text    []byte   // at most one byte more than definition.MaxSize, which Parse reports
 	Address *url.URL // where a manifest was fetched; nil if it was not fetched
 	Sum     Sum      // of the text, if the document is watched for changes
-	named   bool     // by itself, not by its directory: it is meant, whatever it is
 }
 
 // Sum is the digest of a text in the form that OCI registries use: sha256:….
