@@ -70,7 +70,11 @@ func (c *CLI) registeredIn(s *workspace.Snapshot, about []*definition.File) ([]*
 			continue
 		}
 		if n := len(c.reportErrors(service)); n > 0 {
-			return nil, fmt.Errorf("--registered: %s has %s", service.Name, spell.Count(n, "error"))
+			where := "--registered"
+			if len(c.project.Registered) > 0 && !c.given("registered") {
+				where = "registered in " + c.project.Path
+			}
+			return nil, fmt.Errorf("%s: %s has %s", where, service.Name, spell.Count(n, "error"))
 		}
 		service.Load(nil)
 		services = append(services, service)
