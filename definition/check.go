@@ -164,7 +164,12 @@ func (d *decoder) keepForeign(n *tree.Node, v *fields.Value) {
 	case v.Type == fields.List:
 		item := *n
 		n.Items = []*tree.Node{&item}
-		d.check(&item, v.Each, v.Each.What)
+		if d.hasType(&item, v.Each) {
+			d.check(&item, v.Each, v.Each.What)
+		} else { // which the finding about the list says
+			d.broken[&item] = true
+			d.keepForeign(&item, v.Each)
+		}
 	case v.Type == fields.Object:
 		if value, ok := n.JSON(maxManifest); ok {
 			d.extras[n] = signpost.Extra(`"value":` + value)
