@@ -60,6 +60,12 @@ func (s situation) worlds() []world {
 			w.addOthers(s.others, unknownHost, guest)
 			all = append(all, w)
 		}
+		if s.old.Hosts.Has(host) && len(s.new.Hosts) > 0 && !s.new.Hosts.Has(host) { // nothing answers there any more
+			w := world{name: host, written: make(map[string][]string)}
+			w.before = w.render(s.old.Versions, host)
+			w.addOthers(s.others, unknownHost, "")
+			all = append(all, w)
+		}
 	}
 	if len(s.old.Hosts) > 0 && len(s.new.Hosts) > 0 { // a studio that has it from all hosts, and gets it from those that came, too
 		w := world{name: s.new.Hosts[0], written: make(map[string][]string), faulty: true}
@@ -204,8 +210,17 @@ func wantFingerprints(t testing.TB, old, new signpost.Version, explain string) {
 	if slices.ContainsFunc(compare(registered, renewed), isMove) {
 		return // to a partner, with the same paths: only manifests are taken to have moved
 	}
-	if !slices.Equal(fingerprints(compare(registered, renewed)), want) || !slices.Equal(fingerprints(compare(registered, is)), want) {
-		t.Fatalf("other fingerprints for manifests: %s\n%s\n%s", explain, jsonOf(t, compare(was, is)), jsonOf(t, compare(registered, renewed)))
+	asFile := func(s signpost.Service) signpost.Service {
+		s.Versions = cloneVersions(s.Versions)
+		s.Versions[0].Name = "" // which a file does not tell
+		return s
+	}
+	for _, changes := range [][]diff.Change{
+		compare(registered, renewed), compare(registered, is), compare(asFile(registered), asFile(renewed)), compare(asFile(registered), is),
+	} {
+		if !slices.Equal(fingerprints(changes), want) {
+			t.Fatalf("other fingerprints for manifests: %s\n%s\n%s", explain, jsonOf(t, compare(was, is)), jsonOf(t, changes))
+		}
 	}
 }
 
@@ -455,6 +470,10 @@ func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 		t.Fatal(err)
 	}
 	feeds[1] = w.judge(t, changes, "a manifest for "+host+"\n"+explain)
+	if len(s.new.Hosts) > 0 && !s.new.Hosts.Has(host) {
+		gone := world{name: host, before: alone, written: w.written}
+		gone.judge(t, changes, "a manifest for "+host+", which is no host any more\n"+explain)
+	}
 	w.wantAll(t, manifest.Versions, s.new.Versions[:1], changes, "a manifest for "+host+"\n"+explain)
 	wantTrue(t, []world{w}, changes, explain)
 

@@ -178,6 +178,21 @@ func TestFingerprintsOfServices(t *testing.T) {
 	}
 }
 
+// The host that goes is part of the fingerprint of that, and where it went is not.
+func TestFingerprintsOfHosts(t *testing.T) {
+	manifest := func(text string) signpost.Service {
+		return signpost.Service{Served: true, Versions: versions("v1: " + text)}
+	}
+	var all []string
+	for _, to := range []string{"=https://b.example/x, =https://q.example/y", "=https://c.example/x, =https://r.example/y"} {
+		changes := compare(manifest("=https://a.example/x, =https://p.example/y"), manifest(to))
+		all = append(all, fingerprintsOf(changes)...)
+	}
+	if len(all) != 4 || all[0] == all[1] || !slices.Equal(all[:2], all[2:]) {
+		t.Errorf("got %q", all)
+	}
+}
+
 // Accepting each change that is listed does not accept those that are not.
 func TestManyFeedsTakenOver(t *testing.T) {
 	old := make([]string, 101)
