@@ -56,7 +56,8 @@ func newRegistration(p *plan, s state, hosts func(*slot, state) []string) *regis
 	r := &registration{numbers: make(map[owner]int)}
 	var all signpost.Manifest
 	for _, at := range p.registered[s] {
-		endpoints, on := at.in(s).Manifest.Endpoints, hosts(at, s)
+		isAlike := func(name string) bool { return p.alike[name] != "" }
+		endpoints, on := at.in(s).Manifest.Endpoints, slices.DeleteFunc(slices.Clone(hosts(at, s)), isAlike)
 		for i, written := range at.urls[s] {
 			for _, host := range on {
 				u := written.Resolve(host)

@@ -314,11 +314,11 @@ func (p *plan) place() {
 			c.hosts = on(c.declared())
 		}
 	}
-	p.skipAlike()
+	p.findAlike()
 }
 
-// skipAlike finds hosts that are alike, so that one of them is enough.
-func (p *plan) skipAlike() {
+// findAlike finds hosts that are alike, so that one of them is enough.
+func (p *plan) findAlike() {
 	var versions []signpost.Version
 	for _, s := range []state{before, after} {
 		for _, at := range p.registered[s] {
@@ -329,12 +329,6 @@ func (p *plan) skipAlike() {
 		versions = append(versions, signpost.Version{Hosts: c.hosts})
 	}
 	p.alike = match.Alike(versions...)
-	isAlike := func(name string) bool { return p.alike[name] != "" }
-	for _, s := range []state{before, after} {
-		for _, at := range p.registered[s] {
-			at.hosts[s] = slices.DeleteFunc(slices.Clone(at.hosts[s]), isAlike)
-		}
-	}
 }
 
 // nameFor returns the host for an entry of a list of hosts: a stand-in if it is a suffix.
