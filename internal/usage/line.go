@@ -2,6 +2,7 @@ package usage
 
 import (
 	"bytes"
+	"net/netip"
 	"strconv"
 	"time"
 )
@@ -50,18 +51,34 @@ func parseCombined(line []byte) (r request, reason string) {
 		return r, unknownFormat
 	}
 	r.time = line[begin+1 : end]
-	// Apache's vhost_combined begins with the host and its port, and has one field more.
-	first, more, _ := bytes.Cut(line[:begin], space)
-	name, port, hasPort := bytes.Cut(first, []byte(":"))
-	if hasPort && bytes.Count(more, space) > 2 {
-		if _, isPort := number(port); isPort {
-			r.host = name
-		}
-	}
+	r.host = hostInFront(line[:begin])
 	if !r.setLine(line[end+3 : last-1]) {
 		return r, noRequest
 	}
 	return r, ""
+}
+
+// hostInFront returns the host with which a line begins, as Apache's vhost_combined does, or nil. It has one field more
+// than others. The host has a port; or it is a name, and the client's address follows.
+func hostInFront(fields []byte) []byte {
+	first, more, _ := bytes.Cut(fields, space)
+	if bytes.Count(more, space) <= 2 {
+		return nil
+	}
+	name, port, _ := bytes.Cut(first, []byte(":"))
+	if _, isPort := number(port); isPort {
+		return name
+	}
+	client, _, _ := bytes.Cut(more, space)
+	if isAddress(client) && !isAddress(first) {
+		return first
+	}
+	return nil
+}
+
+func isAddress(text []byte) bool {
+	_, err := netip.ParseAddr(string(text))
+	return err == nil
 }
 
 var space, slash = []byte(" "), []byte("/")

@@ -259,3 +259,21 @@ func TestHostileLogs(t *testing.T) {
 		})
 	}
 }
+
+// A host in front of a line is that of the request, with its port or without.
+func TestHostInFront(t *testing.T) {
+	t.Parallel()
+	for fields, want := range map[string]string{
+		"192.0.2.1 - - ":                            "",
+		"feeds.example.com:443 192.0.2.1 - ada ":    "feeds.example.com",
+		"feeds.example.com 192.0.2.1 - - ":          "feeds.example.com",
+		"feeds.example.com 2001:db8::1 - - ":        "feeds.example.com",
+		"192.0.2.1 - ada lovelace ":                 "",
+		"198.51.100.7 192.0.2.1 - - ":               "", // rather another client
+		"client.example.net - ada ":                 "",
+		"feeds.example.com client.example.net - - ": "", // one of the two
+	} {
+		r, reason := parse([]byte(fields + `[18/Nov/2026:10:00:00 +0000] "GET /v1/films HTTP/1.1" 200 7`))
+		testkit.Equal(t, fields, string(r.host)+reason, want)
+	}
+}
