@@ -139,8 +139,9 @@ func (v *view) on(feed signpost.URL) *overlap {
 // match finds the endpoint that answers for a feed, among everything registered.
 func (s *Studio) match(c call, in matching) (any, error) {
 	feed := strings.TrimSpace(in.Feed)
-	found := c.view.on(signpost.CutURL(feed)).match(feed)
-	if scheme := signpost.CutURL(found.Feed).Scheme(); scheme != "https" && scheme != "http" {
+	u := signpost.CutURL(feed)
+	found := c.view.on(u).match(feed)
+	if scheme := u.Scheme(); scheme != "https" && scheme != "http" {
 		found.Problem = "A feed URL starts with https:// or http://."
 	}
 	return found, nil

@@ -49,8 +49,8 @@ func newFeeds(services []signpost.Service, others []signpost.Version, changes []
 				v.Hosts = slices.Concat(v.Hosts, compared)
 			}
 			v.Manifest = signpost.NewManifest(v.Manifest.Endpoints...)
-			for i := range v.Manifest.Endpoints {
-				f.register(&v.Manifest.Endpoints[i], v.Hosts, standIn, number)
+			for u, e := range v.Manifest.All() {
+				f.register(e, u, v.Hosts.Owns(u), standIn, number)
 				number++
 			}
 			own = append(own, v)
@@ -58,8 +58,8 @@ func newFeeds(services []signpost.Service, others []signpost.Version, changes []
 	}
 	all = append(all, others...)
 	for _, v := range all {
-		for _, e := range v.Manifest.Endpoints {
-			f.learn(signpost.CutURL(e.URL))
+		for u := range v.Manifest.All() {
+			f.learn(u)
 		}
 	}
 	f.anywhere, f.own = match.NewIndex(all...), match.NewIndex(own...)
@@ -68,10 +68,9 @@ func newFeeds(services []signpost.Service, others []signpost.Version, changes []
 
 // register notes the number of an endpoint. If it is one of the service's own, it gets the stand-in as its host, and is
 // known by its URL with {{host}} too, as usage files have it.
-func (f *feeds) register(e *signpost.Endpoint, hosts signpost.Hosts, standIn string, number int) {
+func (f *feeds) register(e *signpost.Endpoint, u signpost.URL, isOwn bool, standIn string, number int) {
 	f.numbers[e.URL] = append(f.numbers[e.URL], number)
-	u := signpost.CutURL(e.URL)
-	if !hosts.Owns(u) {
+	if !isOwn {
 		return
 	}
 	f.ownKnown = true
