@@ -23,10 +23,10 @@ const (
 	// most collections find nothing. Lint of 2,000 services takes about a third less time (go run ./bench growth).
 	CommandPercent = 400
 
-	// minGrowth is how much the heap of a server with a cold cache grows at least between two collections. A small service
-	// has a live heap of 3 MB, which Go would collect three times as often by default. With twice as much, a manifest of
-	// 1,000 endpoints takes 10 MB more, and a request no less CPU time (go run ./bench compare).
-	minGrowth = 8 << 20
+	// minHeap is the size that the heap of a server reaches at least before a collection. A small service has a live heap of
+	// 3 MB, which Go would collect three times as often by default, and one of a hundred requests would wait for it. With
+	// more, a manifest of 1,000 endpoints takes more than 40 MB (go run ./bench compare).
+	minHeap = 14 << 20
 )
 
 // PaceCollector sets Go's GC percentage, which also applies while the memory limit is not reached. GOGC in the
@@ -37,7 +37,7 @@ func PaceCollector(percent int) {
 	}
 }
 
-// paceServer lets the heap grow by minGrowth between two collections, or double if that is more.
+// paceServer lets the heap grow to minHeap between two collections, or double if that is more.
 func paceServer() {
 	sample := []runtimemetrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	runtimemetrics.Read(sample)
@@ -47,7 +47,7 @@ func paceServer() {
 // growthPercent returns the GC percentage for a live heap.
 func growthPercent(live uint64) int {
 	const least = 4 << 20 // of a smaller heap, Go takes the percentage as if it had this size
-	return int(max(100, minGrowth*100/max(live, least)))
+	return max(100, int(100*minHeap/max(live, least))-100)
 }
 
 // containerLimit returns the memory limit of the control group (version 2) that the process is in, or 0.
