@@ -277,13 +277,15 @@ func (p *plan) reordered() bool {
 // have. If one of them declares none, they are taken to meet on a stand-in, or on the host of a manifest.
 func (p *plan) place() {
 	var names []string // that something declares, and stand-ins for suffixes
-	open := false      // something does not declare what its {{host}} stands for
+	known := make(map[string]bool)
+	open := false // something does not declare what its {{host}} stands for
 	all := slices.Concat(p.registered[before], p.registered[after])
 	for _, at := range all {
 		urls := slices.Concat(at.urls[before], at.urls[after])
 		open = open || len(at.declared) == 0 && slices.ContainsFunc(urls, signpost.URL.HasHostPlaceholder)
 		for _, entry := range at.declared {
-			if name := nameFor(entry); !slices.Contains(names, name) {
+			if name := nameFor(entry); !known[name] {
+				known[name] = true
 				names = append(names, name)
 			}
 		}
