@@ -9,9 +9,10 @@ import (
 	"signpost/host"
 )
 
-// Alike returns the hosts that need not be looked at, and for each of them the one to look at instead: the same versions
-// declare both, and no URL names either. Where {{host}} is only a part of a URL's host, it is that whole host. Without
-// this, the work would be the product of hosts and endpoints (TestHostileInput, many hosts).
+// Alike groups hosts that the same versions declare and that no URL names: feeds get the same answers on all of them. It
+// maps every host but the first of a group to the first. Where {{host}} is only a part of a URL's host, the whole hosts
+// are in the result, too. Judging one host of each group keeps the work from being the product of hosts and endpoints
+// (TestHostileInput, many hosts).
 func Alike(versions ...signpost.Version) map[string]string {
 	hasSeveral := func(v signpost.Version) bool { return len(v.Hosts) > 1 }
 	if !slices.ContainsFunc(versions, hasSeveral) {

@@ -160,7 +160,7 @@ func newOverlapChecker(versions, registered []signpost.Version, allowed Allowed)
 	return o
 }
 
-// numbers numbers what is equal alike.
+// numbers gives equal values the same number.
 type numbers[T comparable] map[T]int
 
 func (n numbers[T]) of(value T) int {
