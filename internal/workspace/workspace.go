@@ -337,6 +337,10 @@ func (w *Workspace) parse() {
 // withoutStates leaves out the definitions of the project of which something judged is another state: a git revision,
 // an artifact or standard input that has a service with the same base path.
 func withoutStates(all []*File) (files, leftOut []*File) {
+	isBeside := func(f *File) bool { return f.Role == Beside }
+	if !slices.ContainsFunc(all, isBeside) { // a server has none, and may have thousands of files
+		return all, nil
+	}
 	isState := make(map[string]bool) // by base path
 	for _, f := range all {
 		if f.Role == Judged && f.Definition != nil && !f.Definition.Served() && !f.IsFile() {
