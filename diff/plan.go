@@ -55,7 +55,7 @@ func (d *differ) makePlan(olds, news []signpost.Service) (err error) {
 	p := &plan{host: d.Host}
 	d.plan = p
 	olds, news, d.Registered = served(olds), served(news), asServed(d.Registered)
-	manifest, definitions := mixed(olds, news)
+	manifest, definitions := d.mixed(olds, news)
 	switch {
 	case d.Export:
 		err = d.planExport(olds, news)
