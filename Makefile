@@ -9,13 +9,15 @@ IMAGE ?= signpost
 
 # The tests run programs that are built before them, so that no test waits for a compiler. What could not be tested here
 # is repeated at the end. The files in deploy and the release have modules of their own, which are tested at the same time.
+# All that is not built for the race detector is built alike, and therefore once: see STATIC.
 test: export TESTKIT_PROGRAMS = $(CURDIR)/bin/test
 test: export TESTKIT_NOT_TESTED = $(CURDIR)/bin/not-tested
-test: setup lint programs
+test:
+	@$(MAKE) --no-print-directory --jobs 2 setup lint
 	@rm -f bin/not-tested
 	@failed=; \
-	(cd deploy/test && $(GO) test -shuffle on -timeout 20m) >bin/deploy.txt 2>&1 & deploy=$$!; \
-	(cd tools/release && $(GO) test -shuffle on -timeout 20m) >bin/release.txt 2>&1 & release=$$!; \
+	(cd deploy/test && $(STATIC) $(GO) test -shuffle on -timeout 20m) >bin/deploy.txt 2>&1 & deploy=$$!; \
+	(cd tools/release && $(STATIC) $(GO) test -shuffle on -timeout 20m) >bin/release.txt 2>&1 & release=$$!; \
 	$(GO) test -race -shuffle on -timeout 20m ./... || failed=yes; \
 	wait $$deploy || failed=yes; wait $$release || failed=yes; cat bin/deploy.txt bin/release.txt; \
 	test ! -s bin/not-tested || { printf '\n*** NOT TESTED HERE ***\n'; sort -u bin/not-tested; }; \
@@ -24,21 +26,23 @@ test: setup lint programs
 setup:
 	@tools/setup
 
+STATIC = CGO_ENABLED=0 GOFLAGS=-trimpath
+
 programs:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/test/ ./cmd/signpost ./examples/...
-	$(GO) -C tools build -o ../bin/test/ github.com/rhysd/actionlint/cmd/actionlint
-	$(GO) -C tools/pebble build -o ../../bin/test/ github.com/letsencrypt/pebble/v2/cmd/pebble github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv
+	$(STATIC) $(GO) build -o bin/test/ ./cmd/signpost ./examples/...
+	$(STATIC) $(GO) -C tools build -o ../bin/test/ github.com/rhysd/actionlint/cmd/actionlint
+	$(STATIC) $(GO) -C tools/pebble build -o ../../bin/test/ github.com/letsencrypt/pebble/v2/cmd/pebble github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv
 
 # go mod tidy also downloads what the tests of dependencies import: a page of the docs runs it where there is no network.
-lint:
+lint: programs
 	$(GO) mod tidy -diff
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(GO) vet ./...
-	$(GO) tool -modfile=tools/go.mod staticcheck ./...
-	$(GO) -C deploy/test vet ./...
-	$(GO) -C deploy/test tool -modfile=../../tools/go.mod staticcheck ./...
-	$(GO) -C tools/release vet ./...
-	$(GO) -C tools/release tool -modfile=../go.mod staticcheck ./...
+	$(STATIC) $(GO) vet ./...
+	$(STATIC) $(GO) tool -modfile=tools/go.mod staticcheck ./...
+	$(STATIC) $(GO) -C deploy/test vet ./...
+	$(STATIC) $(GO) -C deploy/test tool -modfile=../../tools/go.mod staticcheck ./...
+	$(STATIC) $(GO) -C tools/release vet ./...
+	$(STATIC) $(GO) -C tools/release tool -modfile=../go.mod staticcheck ./...
 
 # The tables of docs/performance.md. It takes about half an hour, on a quiet machine.
 bench: setup
@@ -82,7 +86,7 @@ soak: programs
 	@awk '/^=== (RUN|CONT)/ { test = $$3; sub("/.*", "", test) } /soak: / { sub(/.*soak: /, ""); printf "%-24s %s\n", test, $$0 }' bin/soak.txt
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/signpost ./cmd/signpost
+	$(STATIC) $(GO) build -o bin/signpost ./cmd/signpost
 
 # Changes to a package that its own tests do not notice: make mutants PACKAGE=host. It takes minutes to hours.
 PACKAGE ?= host

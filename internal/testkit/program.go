@@ -1,12 +1,12 @@
 package testkit
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 )
@@ -19,10 +19,19 @@ const (
 )
 
 // Root returns the top directory of the repository.
-func Root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..")
-}
+func Root() string { return root }
+
+// root is above the directory that go test starts a test in, which a test may leave.
+var root = func() string {
+	dir, _ := os.Getwd()
+	for {
+		module, _ := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if bytes.HasPrefix(module, []byte("module signpost\n")) || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}()
 
 // programs builds the programs that go can build, by name.
 var programs = map[string]func() (string, error){
