@@ -115,7 +115,8 @@ studio imports to learn which feeds the service offers and how to call them, and
 
 You can also set every flag in the environment: --public-host is SIGNPOST_PUBLIC_HOST. Separate the values
 of a repeatable flag with commas. A flag on the command line takes precedence. A variable that means nothing
-for a command is ignored; a flag that means nothing is a usage error.
+for a command is ignored; a flag that means nothing is a usage error. A value that only another command
+accepts is ignored with a warning: SIGNPOST_LISTEN=:8080 is for serve, since studio listens on loopback only.
 
 Exit status: 0 success, 1 findings, 2 usage error, 3 any other failure.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

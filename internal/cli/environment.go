@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -16,13 +17,16 @@ const envPrefix = "SIGNPOST_"
 
 // readEnvironment sets flags that were not given from the environment, and warns about variables that belong to no
 // flag. An empty variable counts as unset. Variables are there for all commands: one that is invalid for this command,
-// but valid for another one with the same flag, is ignored, and so is one that a flag on the command line excludes.
+// but valid for another one with the same flag, is ignored with a warning. A list of rules may be for several commands;
+// each takes its own. A variable that a flag on the command line excludes is ignored, too.
 func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 	c.warnings = c.unknownVariables(cmd.Root())
 	if cmd.Name() != "serve" { // serve logs them itself
-		for _, warning := range c.warnings {
-			printf(c.Stderr, "warning: %s\n", warning)
-		}
+		defer func() {
+			for _, warning := range c.warnings {
+				printf(c.Stderr, "warning: %s\n", warning)
+			}
+		}()
 	}
 	variables := make(map[string]string) // by flag
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -36,27 +40,33 @@ func (c *CLI) readEnvironment(cmd *cobra.Command) error {
 	}
 	c.variables = variables
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
-		value := variables[name]
 		f := cmd.Flags().Lookup(name)
-		if err := cmd.Flags().Set(name, value); err != nil && !usedElsewhere(cmd.Root(), name, value) {
-			return usageErrorf("environment variable %s: %w", envName(name), valueError(f, value, err))
+		values := []string{variables[name]}
+		_, areRules := f.Value.(rules)
+		if areRules {
+			values = strings.Split(variables[name], ",")
+		}
+		for _, value := range values {
+			err := cmd.Flags().Set(name, value)
+			switch {
+			case err != nil && !usedElsewhere(cmd.Root(), name, value):
+				return usageErrorf("environment variable %s: %w", envName(name), valueError(f, value, err))
+			case err != nil && !areRules:
+				ignored := fmt.Sprintf("environment variable %s is ignored: %v", envName(name), errors.Unwrap(err))
+				c.warnings = append(c.warnings, ignored)
+			}
 		}
 	}
 	return nil
 }
 
-// usedElsewhere reports whether some command has this flag and accepts this value or, of a list, each part of it.
+// usedElsewhere reports whether some command has this flag and accepts this value.
 func usedElsewhere(root *cobra.Command, flag, value string) bool {
-	for part := range strings.SplitSeq(value, ",") {
-		accepts := func(cmd *cobra.Command) bool {
-			f := cmd.Flags().Lookup(flag)
-			return f != nil && f.Value.Set(part) == nil // harmless where the command does not run, or ignores repetition
-		}
-		if !slices.ContainsFunc(root.Commands(), accepts) {
-			return false
-		}
+	accepts := func(cmd *cobra.Command) bool {
+		f := cmd.Flags().Lookup(flag)
+		return f != nil && f.Value.Set(value) == nil // harmless where the command does not run
 	}
-	return true
+	return slices.ContainsFunc(root.Commands(), accepts)
 }
 
 // notFromEnvironment marks a flag whose variable would have a name that means something else to others.

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +39,38 @@ func (e *enum) Set(value string) error {
 	}
 	e.value = value
 	return nil
+}
+
+// listenAddress is a flag for an address to listen on, which can be empty if that is the default.
+type listenAddress string
+
+func (l *listenAddress) String() string { return string(*l) }
+func (l *listenAddress) Type() string   { return "string" }
+
+func (l *listenAddress) Set(address string) error {
+	_, _, err := net.SplitHostPort(address)
+	_, notPort := strconv.ParseUint(address, 10, 16)
+	switch {
+	case err == nil || address == "" && *l == "":
+		*l = listenAddress(address)
+		return nil
+	case notPort == nil:
+		return fmt.Errorf("%q is not an address: did you mean \":%s\"?", address, address)
+	default:
+		return fmt.Errorf("%q is not an address with a port, such as 127.0.0.1:8080", address)
+	}
+}
+
+// loopbackAddress is a flag for an address to listen on that only this machine can reach.
+type loopbackAddress struct{ listenAddress }
+
+func (l *loopbackAddress) Set(address string) error {
+	name, _, err := net.SplitHostPort(address)
+	if ip, notIP := netip.ParseAddr(name); err == nil && name != "localhost" && (notIP != nil || !ip.IsLoopback()) {
+		return fmt.Errorf("%q is not on loopback; the studio is for this machine alone: "+
+			"use 127.0.0.1, [::1] or localhost, and a port", address)
+	}
+	return l.listenAddress.Set(address)
 }
 
 // rules is a repeatable flag whose values are names of rules. Each command has its own.

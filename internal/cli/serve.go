@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -72,8 +71,9 @@ header, set --trusted-proxy to its address range.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.config.Listen, "listen", daemon.DefaultListen, "address to listen on")
-	flags.StringVar(&f.config.AdminListen, "admin-listen", "",
+	f.config.Listen = daemon.DefaultListen
+	flags.Var((*listenAddress)(&f.config.Listen), "listen", "address to listen on")
+	flags.Var((*listenAddress)(&f.config.AdminListen), "admin-listen",
 		"address of the listener for /healthz, /readyz and /metrics")
 	flags.StringVar(&f.config.BasePath, "base-path", "", "publish under this path, instead of the definition's own")
 	addFeatureFlag(cmd, &f.config.Definition.Features)
@@ -244,9 +244,6 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 			return usageErrorf("--%s must not be negative", flag.name)
 		}
 	}
-	if err := f.checkAddresses(); err != nil {
-		return err
-	}
 	if config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies); err != nil {
 		return err
 	}
@@ -301,22 +298,6 @@ func parseProxies(ranges []string) ([]netip.Prefix, error) {
 		all = append(all, prefix)
 	}
 	return all, nil
-}
-
-// checkAddresses checks the form of the addresses to listen on.
-func (f serveFlags) checkAddresses() error {
-	for _, flag := range []struct{ name, address string }{{"listen", f.config.Listen}, {"admin-listen", f.config.AdminListen}} {
-		_, _, err := net.SplitHostPort(flag.address)
-		_, notPort := strconv.ParseUint(flag.address, 10, 16)
-		switch {
-		case err == nil || flag.address == "" && flag.name != "listen":
-		case notPort == nil:
-			return usageErrorf("--%s: %q is not an address: did you mean \":%s\"?", flag.name, flag.address, flag.address)
-		default:
-			return usageErrorf("--%s: %q is not an address, such as :8080 or 127.0.0.1:8080", flag.name, flag.address)
-		}
-	}
-	return nil
 }
 
 // parseDomains checks that the domains are valid for certificates.

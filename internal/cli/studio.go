@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -45,7 +44,7 @@ const (
 
 // studioFlags holds the flags of studio.
 type studioFlags struct {
-	listen               loopback
+	listen               loopbackAddress
 	host, sendTo, usage  string
 	open                 bool
 	features, registered []string
@@ -76,7 +75,7 @@ other hosts and from other sites, and lets only browsers in that have opened the
 		},
 	}
 	flags := cmd.Flags()
-	f.listen.value = defaultStudioListen
+	f.listen.listenAddress = defaultStudioListen
 	flags.Var(&f.listen, "listen", "loopback address to listen on")
 	flags.StringVar(&f.host, "host", "",
 		"hostname for {{host}}; default the first of hosts, else localhost; you can change it in the page")
@@ -138,7 +137,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 		}
 	}
 
-	listener, err := daemon.Listen(f.listen.value, 0)
+	listener, err := daemon.Listen(f.listen.String(), 0)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; is another studio running? --listen 127.0.0.1:0 uses a free port", err)
 	}
@@ -270,23 +269,4 @@ func openBrowser(address string) {
 	if cmd.Start() == nil {
 		go cmd.Wait()
 	}
-}
-
-// loopback is a flag for an address that only this machine can reach.
-type loopback struct{ value string }
-
-func (l *loopback) String() string { return l.value }
-func (l *loopback) Type() string   { return "string" }
-
-func (l *loopback) Set(address string) error {
-	const allowed = "the studio is for this machine alone: use 127.0.0.1, [::1] or localhost, and a port"
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("%q is not an address with a port; %s", address, allowed)
-	}
-	if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%q is not on loopback; %s", address, allowed)
-	}
-	l.value = address
-	return nil
 }
