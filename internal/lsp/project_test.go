@@ -157,7 +157,7 @@ func TestNotJSON(t *testing.T) {
 	if err != nil || len(bodies) != 4 || strings.Contains(log, "WARN") {
 		t.Fatalf("%v: %s\n%s", err, bodies, log)
 	}
-	for i, want := range []string{`"id":1`, `"code":-32700`, `"method":"client/registerCapability"`, `"id":2`} {
+	for i, want := range []string{`"id":1`, `"code":-32700`, `{"globPattern":"**/*.{yaml,yml,json,YAML,YML,JSON}"}`, `"id":2`} {
 		if !strings.Contains(bodies[i], want) {
 			t.Errorf("message %d is %s, without %s", i, bodies[i], want)
 		}

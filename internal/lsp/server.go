@@ -285,7 +285,7 @@ func (s *server) watchFiles() {
 		return
 	}
 	watchers := []map[string]string{
-		{"globPattern": "**/*.{yaml,yml,json}"}, {"globPattern": "**/" + definition.ProjectName},
+		{"globPattern": "**/*.{yaml,yml,json,YAML,YML,JSON}"}, {"globPattern": "**/" + definition.ProjectName},
 	}
 	registration := map[string]any{
 		"id": watchID, "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
