@@ -133,17 +133,20 @@ func readBlocks(ctx context.Context, log io.Reader, at Line, blocks chan<- block
 		case <-ctx.Done():
 			return nil
 		}
-		at.Number += bytes.Count(scanner.Bytes(), []byte("\n"))
+		at.Number += bytes.Count(scanner.Bytes(), newline)
 	}
 	return scanner.Err()
 }
+
+var newline = []byte("\n")
 
 // byteOrderMark is what Windows begins a file with.
 const byteOrderMark = "\ufeff"
 
 // splitter splits a log into blocks.
 type splitter struct {
-	needed int // bytes with which it is worth another look whether a long line or a document has an end
+	needed int  // bytes with which it is worth another look whether a long line or a document has an end
+	inLine bool // the last block ended before its line, of which nothing more is read
 }
 
 // split is a [bufio.SplitFunc].
@@ -151,6 +154,14 @@ func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err e
 	isAll := atEOF || len(data) >= maxDocument
 	if len(data) < s.needed && !isAll {
 		return 0, nil, nil
+	}
+	if s.inLine {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			return len(data), nil, nil
+		}
+		s.inLine = false
+		return end + 1, data[end : end+1], nil
 	}
 	lines := data
 	if !isAll {
@@ -163,6 +174,7 @@ func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err e
 	if size == 0 && isAll {
 		size = len(data)
 	}
+	s.inLine = isAll && size == len(data) && !bytes.HasSuffix(data, newline)
 	s.needed = 0
 	if size > 0 {
 		return size, data[:size], nil

@@ -125,9 +125,9 @@ func TestDocuments(t *testing.T) {
 	testkit.Equal(t, "from a slow pipe", file(t, slowly.Usage()), want)
 	testkit.Equal(t, "on single lines", count(t, strings.Join(strings.Fields(har), " ")+"\n"+strings.NewReplacer("\n", "", "  ", "").Replace(one)), count(t, har, one))
 
-	long := strings.Repeat("z", 2*blockSize) + "\n"
+	long, longer := strings.Repeat("z", 2*blockSize)+"\n", strings.Repeat("z", 2*maxDocument)+"\n"
 	c := NewCounter(services(), nil)
-	testkit.OK(t, c.Count(t.Context(), "log", strings.NewReader(long+one+long+combined("/v1/films", 200)+"what?")))
+	testkit.OK(t, c.Count(t.Context(), "log", strings.NewReader(long+one+longer+combined("/v1/films", 200)+"what?")))
 	u := c.Usage()
 	testkit.Equal(t, "requests beside long lines", u.Requests, uint(2))
 	testkit.Equal(t, "long lines", u.Unread[tooLong], uint(2))
