@@ -60,12 +60,9 @@ func limitGit(ctx context.Context) (context.Context, context.CancelFunc) {
 
 func parseRevision(ctx context.Context, name string) (gitPath, error) {
 	revision, below := cutRevision(name)
-	switch {
-	case strings.HasPrefix(revision, "-"):
+	if strings.HasPrefix(revision, "-") {
 		return gitPath{}, argumentErrorf(
 			`%q is not a file, and not REV:path either: a git revision does not begin with "-"`, name)
-	case below == "":
-		return gitPath{}, argumentErrorf("%q is not a file, and not REV:path either: it has no path", name)
 	}
 	g := gitPath{name: name, revision: revision, path: path.Clean(below)}
 	if strings.HasPrefix(below, "./") || strings.HasPrefix(below, "../") || below == "." || below == ".." {
@@ -227,6 +224,10 @@ func (g gitPath) read(ctx context.Context, entries []gitEntry) ([]Document, erro
 	defer func() { cancel(); cmd.Wait() }()
 	out := bufio.NewReader(pipe)
 	documents := make([]Document, 0, len(entries))
+	directory := g.name
+	if !strings.HasSuffix(directory, "/") && !strings.HasSuffix(directory, ":") {
+		directory += "/"
+	}
 	for _, e := range entries {
 		var object, kind string
 		var size int64
@@ -249,7 +250,7 @@ func (g gitPath) read(ctx context.Context, entries []gitEntry) ([]Document, erro
 		}
 		d := Document{Name: g.name, Path: path.Base(g.path), Text: text}
 		if e.path != "" {
-			d.Name, d.Path = strings.TrimSuffix(g.name, "/")+"/"+e.path, e.path
+			d.Name, d.Path = directory+e.path, e.path
 		}
 		documents = append(documents, d)
 	}
