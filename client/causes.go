@@ -68,6 +68,8 @@ const (
 	limitHint = "it limits requests: try again later"
 	proxyHint = "the proxy in front of the service gets no response from it: start the service, " +
 		"correct its address in the proxy, or find out why it takes so long"
+	sizeHint = "context values make requests long: raise the limit of the proxy in front of the service, " +
+		"and of the service itself (nginx: large_client_header_buffers; Node.js: maxHeaderSize)"
 )
 
 // isLoop reports whether a redirect leads back to where it came from.
@@ -256,4 +258,7 @@ var feedHints = map[int]string{
 	http.StatusTooManyRequests: limitHint,
 	http.StatusBadGateway:      proxyHint,
 	http.StatusGatewayTimeout:  proxyHint,
+
+	http.StatusRequestURITooLong:           sizeHint,
+	http.StatusRequestHeaderFieldsTooLarge: sizeHint,
 }
