@@ -124,11 +124,9 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 		if fix := d.optionFix(n); fix != nil {
 			f.Hint, f.Fix = fix.Message, fix
 		}
-	case n.Date && v.Type != fields.Date:
-		f.Message, f.Hint = fmt.Sprintf("YAML reads %s as a date, not %s", n.Text, want), "put it in quotes"
-		if isText || v.Type == fields.Scalar {
-			f.Message, f.Fix = fmt.Sprintf("YAML reads %s as a date, not text", n.Text), d.replacement(n, n.Text)
-		}
+	case n.Date && (v.Type == fields.Text || v.Type == fields.Scalar):
+		f.Message, f.Hint = fmt.Sprintf("YAML reads %s as a date, not text", n.Text), "put it in quotes"
+		f.Fix = d.replacement(n, n.Text)
 	case v.Type == fields.Date && n.Kind == tree.String:
 		f.Message = fmt.Sprintf("%s must be a date, not %q", what, n.Text)
 	case isText && (n.Kind == tree.Number || n.Kind == tree.Bool):

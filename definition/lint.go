@@ -63,7 +63,13 @@ func (d *decoder) lintManifest(v version, enabled []signpost.Feature) {
 		isConsequence := func(f signpost.Finding) bool { return slices.Contains(warnings.AboutHosts, f.Rule) }
 		judged = slices.DeleteFunc(judged, isConsequence)
 	}
+	malformed := make(map[string]bool) // URLs that fit no host
+	for _, f := range errors {
+		malformed[f.Path.Endpoint()] = malformed[f.Path.Endpoint()] || f.Rule == signpost.RuleURL
+	}
 	collisions := v.manifest.ValidateHosts(append(d.Hosts.Exact(), d.opts.Accepted.Exact()...)...)
+	isConsequence := func(f signpost.Finding) bool { return f.Rule == signpost.RuleURL && malformed[f.Path.Endpoint()] }
+	collisions = slices.DeleteFunc(collisions, isConsequence)
 	for _, f := range slices.Concat(errors, collisions, judged) {
 		d.reportEndpoint(f, v.endpoints[f.Path.Endpoint()])
 	}
