@@ -16,7 +16,6 @@ import (
 	"signpost"
 	"signpost/definition"
 	"signpost/diff"
-	"signpost/host"
 	"signpost/internal/readfile"
 	"signpost/internal/source"
 	"signpost/internal/spell"
@@ -78,7 +77,7 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
 	f.failOn.addTo(cmd, "fail-on", "exit with status 1 on a change of this level or a more severe one")
 	addIgnoreFlag(cmd, &f.ignore, "ignore changes of a rule (repeatable)", changeRules())
 	cmd.Flags().StringVar(&f.accepted, "accepted", "", "YAML file of intended changes: a list of {change, reason, until}")
-	cmd.Flags().StringVar(&f.host, "host", "",
+	cmd.Flags().Var((*hostname)(&f.host), "host",
 		"hostname for {{host}} (default: that of the manifest, or each that a definition declares)")
 	cmd.Flags().BoolVar(&f.export, "export", false, "OLD is all that a studio has: compare what is on the hosts of NEW")
 	c.exclude(cmd, "export", "host", "--export compares what is on the hosts of NEW: remove --host")
@@ -102,13 +101,6 @@ func changeRules() []string {
 }
 
 func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
-	if f.host != "" {
-		name, err := host.ParseName(f.host)
-		if err != nil {
-			return usageErrorf("--host: %w", err)
-		}
-		f.host = name
-	}
 	accept, err := c.readAccepted(f.accepted)
 	var all []diff.Change
 	var remarks []string

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"signpost/definition"
+	"signpost/host"
 	"signpost/internal/spell"
 )
 
@@ -39,6 +40,20 @@ func (e *enum) Set(value string) error {
 	}
 	e.value = value
 	return nil
+}
+
+// hostname is a flag for the name of a host, which it normalizes.
+type hostname string
+
+func (h *hostname) String() string { return string(*h) }
+func (h *hostname) Type() string   { return "string" }
+
+func (h *hostname) Set(text string) error {
+	name, err := host.ParseName(text)
+	if err == nil {
+		*h = hostname(name)
+	}
+	return err
 }
 
 // listenAddress is a flag for an address to listen on, which can be empty if that is the default.

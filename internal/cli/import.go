@@ -66,7 +66,7 @@ Anything that could not be imported is reported on standard error and as a comme
 		RunE: func(cmd *cobra.Command, args []string) error { return im.run(cmd.Context(), args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&im.host, "host", "",
+	flags.Var((*hostname)(&im.host), "host",
 		"manifests: the service's own host, whose URLs get {{host}} (default: that of the address)")
 	flags.StringSliceVar(&im.opts.Tags, "tag", nil, "OpenAPI: import only operations with this tag (repeatable)")
 	flags.StringSliceVar(&im.opts.Paths, "path", nil, "OpenAPI: import only this path; * matches any text (repeatable)")
@@ -168,11 +168,6 @@ func (im *importer) checkFlags() error {
 	}
 	if err := (openapi.Options{MIMEType: im.opts.MIMEType}).Validate(); err != nil {
 		return usageErrorf("--mime-type: %w", err)
-	}
-	if im.host != "" {
-		if im.host, err = host.ParseName(im.host); err != nil {
-			return usageErrorf("--host: %w", err)
-		}
 	}
 	return nil
 }

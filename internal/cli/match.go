@@ -47,7 +47,7 @@ one, they count as registered, too.`,
 		},
 	}
 	f.format.addTo(cmd, "format", "output format")
-	cmd.Flags().StringVar(&f.host, "host", "", "hostname for {{host}} (default: the host of the feed, if it is one of hosts)")
+	cmd.Flags().Var((*hostname)(&f.host), "host", "hostname for {{host}} (default: the host of the feed, if it is one of hosts)")
 	addFeatureFlag(cmd, &f.features)
 	addRegisteredFlag(cmd, &f.registered)
 	c.addNetworkFlags(cmd)
@@ -70,34 +70,30 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	if !f.hostGiven {
 		f.host = feedHost
 	}
-	name, err := host.ParseName(f.host)
-	if err != nil {
-		return usageErrorf("--host: %w", err)
-	}
 	services, besides, err := c.registeredTogether(ctx, sources, f)
 	if err != nil {
 		return err
 	}
 	services = append(services, besides...)
-	isNamed := namesHost(services, name)
+	isNamed := namesHost(services, f.host)
 	if f.hostGiven {
 		for _, s := range services {
 			if s.Host != signpost.HostPlaceholder {
 				continue
 			}
-			if err := s.ServeFor(name); err != nil {
+			if err := s.ServeFor(f.host); err != nil {
 				return err
 			}
 		}
 	}
-	services, err = c.serveAll(services, name, signpost.CutURL(feed))
+	services, err = c.serveAll(services, f.host, signpost.CutURL(feed))
 	switch {
 	case err != nil:
 		return err
 	case len(services) == 0:
-		return fmt.Errorf("no source has a manifest for host %s", name)
+		return fmt.Errorf("no source has a manifest for host %s", f.host)
 	case !f.hostGiven:
-		c.sayHosts(services, name, isNamed)
+		c.sayHosts(services, f.host, isNamed)
 	}
 	var versions []signpost.Version
 	for _, s := range services {

@@ -21,7 +21,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"signpost/definition"
-	"signpost/host"
 	"signpost/internal/daemon"
 	"signpost/internal/httpurl"
 	"signpost/internal/readfile"
@@ -77,7 +76,7 @@ other hosts and from other sites, and lets only browsers in that have opened the
 	flags := cmd.Flags()
 	f.listen.listenAddress = defaultStudioListen
 	flags.Var(&f.listen, "listen", "loopback address to listen on")
-	flags.StringVar(&f.host, "host", "",
+	flags.Var((*hostname)(&f.host), "host",
 		"hostname for {{host}}; default the first of hosts, else localhost; you can change it in the page")
 	addFeatureFlag(cmd, &f.features)
 	flags.StringVar(&f.sendTo, "send-to", "",
@@ -94,9 +93,6 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	opts := studio.Options{
 		Host: f.host, Features: f.features, SendTo: f.sendTo,
 		Example: exampleName, Starter: starter, ReadRevision: c.readRevision,
-	}
-	if _, err := host.ParseName(f.host); f.host != "" && err != nil {
-		return usageErrorf("--host: %w", err)
 	}
 	opts.Client.Transport = c.transport
 	var paths []string
