@@ -25,6 +25,9 @@ func (d *Daemon) prepare(f *workspace.File) any {
 	made := d.compile(f)
 	if f.Definition != nil {
 		f.Definition = f.Definition.ForLint()
+		if d.Handler.PublicHost != "" { // which is in all manifests, whatever the definition declares
+			f.Definition.Hosts = d.Definition.Accepted
+		}
 	}
 	return made
 }

@@ -56,6 +56,18 @@ func TestReloadJudgesTogether(t *testing.T) {
 	}
 }
 
+// TestPublicHostJudgesTogether starts two services that declare different hosts: their URLs meet on the public host.
+func TestPublicHostJudgesTogether(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	on := func(name, text string) string { return strings.Replace(text, "{", `{"hosts": ["`+name+`"], `, 1) }
+	testkit.Write(t, filepath.Join(dir, "a.json"), on("a.example", overlapping("/a", "/a", true)))
+	testkit.Write(t, filepath.Join(dir, "b.json"),
+		on("b.example", strings.Replace(overlapping("/b", "/a/b", true), "token", "other", 1)))
+	p := startServe(t, dir, "--public-host", "c.example")
+	waitFor(t, "the overlap in the log", func() bool { return strings.Contains(p.log.String(), `"rule":"overlap-drops-context"`) })
+}
+
 // TestStartWithBadDefinition starts with one bad definition among several: the others are served, and /readyz names it.
 func TestStartWithBadDefinition(t *testing.T) {
 	t.Parallel()
