@@ -57,6 +57,33 @@ func WithoutPublished(files, registered []*File) []*File {
 	return left
 }
 
+// IsOf returns whether a manifest is taken to be that of a definition: it was fetched from where one of the versions would
+// be published or, if its address is not known, has one of their URLs. Hosts that the definition declares decide.
+func (f *File) IsOf() func(definition *File) bool {
+	byRest := make(map[string][]signpost.URL)
+	for _, v := range f.versions {
+		for u := range v.manifest.All() {
+			byRest[u.Rest()] = append(byRest[u.Rest()], u)
+		}
+	}
+	name, path := addressHost(f.Name), signpost.CutURL(f.Name).Path()
+	return func(of *File) bool {
+		isOn := func(name string) bool { return name != "" && (len(of.Hosts) == 0 || of.Hosts.Has(name)) }
+		for _, v := range of.versions {
+			if isOn(name) && path == routes.Path(of.BasePath, v.name) {
+				return true
+			}
+			for u := range v.manifest.All() {
+				isOwn := func(other signpost.URL) bool { return isOn(u.HostFor(other)) }
+				if name == "" && slices.ContainsFunc(byRest[u.Rest()], isOwn) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
 // asRegistered returns the endpoints of files by the URLs under which a studio has them.
 func asRegistered(files []*File) map[string]registeredEndpoint {
 	all := make(map[string]registeredEndpoint)

@@ -64,7 +64,11 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 	if left := w.last.LeftOut; reader.Note != nil && len(left) > 0 {
 		var names []string
 		for _, f := range left {
-			names = append(names, f.Name)
+			name := f.Name
+			if len(f.Definition.Hosts) == 0 { // which would tell it from a service on another host
+				name += " (without hosts)"
+			}
+			names = append(names, name)
 		}
 		reader.Note("other states of the same services are left out: " + spell.First(names, source.MaxNamed))
 	}

@@ -334,25 +334,27 @@ func (w *Workspace) parse() {
 	w.last, w.known = next, known
 }
 
-// withoutStates leaves out the definitions of the project of which something judged is another state: a git revision,
-// an artifact or standard input that has a service with the same base path.
+// withoutStates leaves out the definitions of the project of which something judged is another state: a manifest, or a
+// git revision, an artifact or standard input that has a service with the same base path.
 func withoutStates(all []*File) (files, leftOut []*File) {
 	isBeside := func(f *File) bool { return f.Role == Beside }
 	if !slices.ContainsFunc(all, isBeside) { // a server has none, and may have thousands of files
 		return all, nil
 	}
-	isState := make(map[string]bool) // by base path
+	var isOf []func(*definition.File) bool // for each other state
 	for _, f := range all {
-		if f.Role == Judged && f.Definition != nil && !f.Definition.Served() && !f.IsFile() {
-			isState[f.Definition.State(nil).BasePath] = true
+		switch {
+		case f.Role != Judged || f.Definition == nil:
+		case f.Definition.Served():
+			isOf = append(isOf, f.Definition.IsOf())
+		case !f.IsFile():
+			base := f.Definition.State(nil).BasePath
+			isOf = append(isOf, func(d *definition.File) bool { return base != "" && d.State(nil).BasePath == base })
 		}
 	}
 	for _, f := range all {
-		base := ""
-		if f.Role == Beside && f.Definition != nil {
-			base = f.Definition.State(nil).BasePath
-		}
-		if base != "" && isState[base] {
+		isState := func(isOf func(*definition.File) bool) bool { return isOf(f.Definition) }
+		if f.Role == Beside && f.Definition != nil && slices.ContainsFunc(isOf, isState) {
 			leftOut = append(leftOut, f)
 		} else {
 			files = append(files, f)
