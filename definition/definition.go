@@ -33,6 +33,7 @@ type File struct {
 	served       bool                  // a manifest
 	basePathAt   place                 // for clashes between files; zero if the base path could not be read
 	hostsFail    bool                  // Hosts lacks some that could not be read
+	partial      bool                  // something that could not be read may decide about other files
 	enable       []string
 	features     []signpost.Feature // built-in and declared features, in application order
 	versions     []version
@@ -164,6 +165,14 @@ func (f *File) Unreadable() bool {
 	errors := f.only(isError)
 	isNothing := f.served || len(bytes.TrimSpace(f.doc.Text)) == 0
 	return len(errors) > 0 && !f.Lenient() && (isNothing || errors[0].Rule == RuleNotADefinition)
+}
+
+// Partial reports whether an error hides endpoints, hosts or keys, which may decide about other files.
+func (f *File) Partial() bool {
+	isHidden := func(f signpost.Finding) bool {
+		return isError(f) && slices.Contains([]string{RuleSyntax, RuleTooLarge, RuleNotADefinition}, f.Rule)
+	}
+	return f.partial || slices.ContainsFunc(f.findings, isHidden)
 }
 
 // State returns the service that signpost/diff compares, with the given versions: those of [File.Manifests], or of

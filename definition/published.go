@@ -57,8 +57,8 @@ func WithoutPublished(files, registered []*File) []*File {
 	return left
 }
 
-// IsOf returns whether a manifest is taken to be that of a definition: it was fetched from where one of the versions would
-// be published or, if its address is not known, has one of their URLs. Hosts that the definition declares decide.
+// IsOf returns whether a manifest is taken to be that of a definition: it was fetched from where one of the versions
+// would be published or, if its address is not known, has one of their URLs. Hosts that the definition declares decide.
 func (f *File) IsOf() func(definition *File) bool {
 	byRest := make(map[string][]signpost.URL)
 	for _, v := range f.versions {

@@ -32,7 +32,8 @@ type version struct {
 	name     string
 	key      *tree.Node
 	manifest signpost.Manifest
-	places   []place         // of the URLs of the endpoints; zero for one with an error, whose settings are unknown
+	places   []place         // of the URLs of the endpoints
+	faulty   map[place]bool  // endpoints with an error
 	errors   []signpost.Path // of errors that Validate does not find
 
 	endpoints map[string]tree.Field // by URL; nil after the file has been read

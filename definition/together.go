@@ -32,6 +32,7 @@ func (d *decoder) keepPlaces() {
 	featuresFail := slices.ContainsFunc(unpathed, func(offset int) bool {
 		return isInField(d.doc.Root, "enable", offset) || isInField(d.doc.Root, "features", offset)
 	})
+	d.partial = d.unread || d.hostsFail || featuresFail
 	isDone := func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) }
 	d.allowances = slices.DeleteFunc(d.allowances, isDone)
 	for _, a := range d.allowances {
@@ -39,7 +40,7 @@ func (d *decoder) keepPlaces() {
 	}
 	for i := range d.versions {
 		v := &d.versions[i]
-		v.places = make([]place, 0, len(v.manifest.Endpoints))
+		v.places, v.faulty = make([]place, 0, len(v.manifest.Endpoints)), make(map[place]bool)
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]
 			v.errors = append(v.errors, d.errorsIn(f, unpathed)...)
@@ -47,7 +48,7 @@ func (d *decoder) keepPlaces() {
 				v.errors = append(v.errors, signpost.Path{signpost.Field(e.URL), signpost.Field("enable")})
 			}
 			if slices.ContainsFunc(errors, func(offset int) bool { return isInside(f, offset) }) {
-				f.Key = nil
+				v.faulty[placeOf(f.Key)] = true
 			}
 			v.places = append(v.places, placeOf(f.Key))
 		}
@@ -202,7 +203,7 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 				if without[v] {
 					continue
 				}
-				manifest, places := f.comparable(v)
+				manifest, places := f.comparable(v, i == 0)
 				var lines []int
 				if !f.served { // otherwise they are probably all on one
 					for _, at := range places {
@@ -243,13 +244,16 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 	return findings
 }
 
-// comparable returns the parts of a version that decide which endpoint answers for a feed, without endpoints that have
-// errors, and the places of those endpoints. The features that the file enables are applied.
-func (f *File) comparable(v *version) (m signpost.Manifest, places []place) {
+// comparable returns the parts of a version that decide which endpoint answers for a feed, and the places of the
+// endpoints: without those that have errors if the version is judged, and otherwise as it reads. The features that the
+// file enables are applied.
+func (f *File) comparable(v *version, judged bool) (m signpost.Manifest, places []place) {
 	m.Endpoints = make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))
 	for i, e := range v.manifest.Endpoints {
-		if v.places[i] == (place{}) {
-			continue
+		if v.faulty[v.places[i]] {
+			if _, err := signpost.ParseURL(e.URL); judged || err != nil {
+				continue
+			}
 		}
 		e.Modifiers = nil
 		m.Endpoints = append(m.Endpoints, e)

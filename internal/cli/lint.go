@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -82,12 +83,14 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if err != nil {
 		return err
 	}
+	var unread error // of something beside them
 	if len(findings) == 0 && (len(files) == 0 || len(args) > 0) {
-		judged, found, err := c.lintDefinitions(ctx, args, f)
-		if err != nil {
-			return err
+		var judged []*definition.File
+		judged, findings, unread = c.lintDefinitions(ctx, args, f)
+		if findings == nil {
+			return unread
 		}
-		files, findings = append(files, judged...), found
+		files = append(files, judged...)
 	}
 	summary := ""
 	if f.baseline != "" {
@@ -108,7 +111,7 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 	if hasErrors(findings) {
 		return errFindings
 	}
-	return nil
+	return unread
 }
 
 // lintProjects judges the project files that the arguments name, and that of the working directory if it has errors. It
@@ -137,7 +140,7 @@ func (c *CLI) lintProjects(args []string) (files []*definition.File, findings []
 }
 
 // lintDefinitions judges definitions together with everything else that is registered, after fixing them if that is
-// asked for.
+// asked for. If something else cannot be read, that is an error beside the findings.
 func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) ([]*definition.File, []signpost.Finding, error) {
 	keys, err := readContextKeys(f.contextKeys)
 	if err != nil {
@@ -148,7 +151,8 @@ func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) (
 	}
 	opts := workspace.Options{Definition: definition.Options{ContextKeys: keys, Features: f.features}}
 	reader := c.reader()
-	s, _, err := c.readTogether(ctx, reader, opts, args, f.registered)
+	everything := workspace.Arguments{Judged: args, Registered: f.registered, Project: c.project}
+	s, err := c.read(ctx, reader, opts, everything)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,11 +166,14 @@ func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) (
 	}
 	if f.fix && !f.dryRun {
 		reader.Note = nil
-		if s, _, err = c.readTogether(ctx, reader, opts, args, f.registered); err != nil {
+		if s, err = c.read(ctx, reader, opts, everything); err != nil {
 			return nil, nil, err
 		}
 	}
-	return s.Definitions(workspace.Judged), s.Findings(), nil
+	judged := s.Definitions(workspace.Judged)
+	_, err = c.registeredIn(s, judged)
+	unread := c.requireWhole("definitions of "+c.project.Path, othersIn(s, workspace.Beside, judged))
+	return judged, s.Findings(), cmp.Or(err, unread)
 }
 
 // applyBaseline returns the findings that are not in the baseline, and a note for the summary. With --update-baseline

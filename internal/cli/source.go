@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -58,7 +59,7 @@ func (c *CLI) readRegistered(
 }
 
 // registeredIn returns the services of a snapshot that are only registered, with the features that each enables, except
-// for what the command is about. Errors in one are an error here, because such a service cannot take part.
+// for what the command is about. One of which something cannot be read is an error.
 func (c *CLI) registeredIn(s *workspace.Snapshot, about []*definition.File) ([]*source.Service, error) {
 	skip := make(map[string]bool)
 	for _, f := range about {
@@ -66,20 +67,33 @@ func (c *CLI) registeredIn(s *workspace.Snapshot, about []*definition.File) ([]*
 	}
 	var services []*source.Service
 	for _, service := range othersIn(s, workspace.Registered, about) {
-		if skip[source.Document{Name: service.Name}.ID()] {
-			continue
+		if !skip[source.Document{Name: service.Name}.ID()] {
+			service.Load(nil)
+			services = append(services, service)
 		}
-		if n := len(c.reportErrors(service)); n > 0 {
-			where := "--registered"
-			if len(c.project.Registered) > 0 && !c.given("registered") {
-				where = "registered in " + c.project.Path
-			}
-			return nil, fmt.Errorf("%s: %s has %s", where, service.Name, spell.Count(n, "error"))
-		}
-		service.Load(nil)
-		services = append(services, service)
 	}
-	return services, nil
+	where := "--registered"
+	if len(c.project.Registered) > 0 && !c.given("registered") {
+		where = "registered in " + c.project.Path
+	}
+	return services, c.requireWhole(where, services)
+}
+
+// requireWhole says what is wrong in services that are not judged and take part as they read. If something of one
+// cannot be read, that is an error: it may decide.
+func (c *CLI) requireWhole(where string, services []*source.Service) (err error) {
+	for _, s := range services {
+		n := len(c.reportErrors(s))
+		errors := spell.Count(n, "error")
+		switch {
+		case n == 0:
+		case s.File.Partial() || s.File.Unreadable():
+			err = cmp.Or(err, fmt.Errorf("%s: %s has %s, so it cannot be read as a whole", where, s.Name, errors))
+		default:
+			printf(c.Stderr, "%s has %s: it takes part as it reads\n", s.Name, errors)
+		}
+	}
+	return err
 }
 
 // servicesOf returns the services of a snapshot that have a role.
