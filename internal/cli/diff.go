@@ -104,9 +104,7 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	accept, err := c.readAccepted(f.accepted)
 	var all []diff.Change
 	var remarks []string
-	invalidCode := exitFailure // diff judges NEW, not the files of its flags
 	if err == nil {
-		invalidCode = exitFindings
 		all, remarks, err = c.compare(ctx, args, f)
 	}
 	if err != nil {
@@ -115,7 +113,7 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 		}
 		if invalid := (*invalidError)(nil); errors.As(err, &invalid) {
 			printf(c.Stderr, "%s: nothing is compared\n", invalid)
-			return &exitError{code: invalidCode}
+			return errFindings
 		}
 		return err
 	}
