@@ -72,20 +72,27 @@ func (l *listenAddress) Set(address string) error {
 	case notPort == nil:
 		return fmt.Errorf("%q is not an address: did you mean \":%s\"?", address, address)
 	default:
-		return fmt.Errorf("%q is not an address with a port, such as 127.0.0.1:8080", address)
+		return fmt.Errorf("%q is not an address, such as :8080", address)
 	}
 }
 
 // loopbackAddress is a flag for an address to listen on that only this machine can reach.
-type loopbackAddress struct{ listenAddress }
+type loopbackAddress string
+
+func (l *loopbackAddress) String() string { return string(*l) }
+func (l *loopbackAddress) Type() string   { return "string" }
 
 func (l *loopbackAddress) Set(address string) error {
+	const allowed = "the studio is for this machine alone: use 127.0.0.1, [::1] or localhost, and a port"
 	name, _, err := net.SplitHostPort(address)
-	if ip, notIP := netip.ParseAddr(name); err == nil && name != "localhost" && (notIP != nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%q is not on loopback; the studio is for this machine alone: "+
-			"use 127.0.0.1, [::1] or localhost, and a port", address)
+	if err != nil {
+		return fmt.Errorf("%q is not an address with a port; %s", address, allowed)
 	}
-	return l.listenAddress.Set(address)
+	if ip, err := netip.ParseAddr(name); name != "localhost" && (err != nil || !ip.IsLoopback()) {
+		return fmt.Errorf("%q is not on loopback; %s", address, allowed)
+	}
+	*l = loopbackAddress(address)
+	return nil
 }
 
 // rules is a repeatable flag whose values are names of rules. Each command has its own.
@@ -204,7 +211,12 @@ var removedFlags = map[string]string{
 func flagError(cmd *cobra.Command, err error) error {
 	invalid := (*pflag.InvalidValueError)(nil)
 	if errors.As(err, &invalid) {
-		return valueError(invalid.GetFlag(), invalid.GetValue(), err)
+		switch f := invalid.GetFlag(); f.Value.(type) {
+		case *hostname, *listenAddress: // their errors quote the value
+			return fmt.Errorf("--%s: %w", f.Name, invalid.Unwrap())
+		default:
+			return valueError(f, invalid.GetValue(), err)
+		}
 	}
 	unknown := (*pflag.NotExistError)(nil)
 	if !errors.As(err, &unknown) {

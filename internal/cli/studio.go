@@ -74,7 +74,7 @@ other hosts and from other sites, and lets only browsers in that have opened the
 		},
 	}
 	flags := cmd.Flags()
-	f.listen.listenAddress = defaultStudioListen
+	f.listen = defaultStudioListen
 	flags.Var(&f.listen, "listen", "loopback address to listen on")
 	flags.Var((*hostname)(&f.host), "host",
 		"hostname for {{host}}; default the first of hosts, else localhost; you can change it in the page")
