@@ -131,7 +131,7 @@ func (c *checker) checkFeedCache(context.Context) {
 		return !slices.ContainsFunc(p.target.ContextObj, isSent)
 	})
 	if len(personal) == 0 {
-		c.add(Skipped, "", "no endpoint that requires a context key returned a feed")
+		c.add(Skipped, "", "no feed was called with a required context key")
 		return
 	}
 	shared := slices.DeleteFunc(personal, func(p *probe) bool {

@@ -88,7 +88,7 @@ func (c *CLI) requireWhole(where string, services []*source.Service) (err error)
 		switch {
 		case n == 0:
 		case s.File.Partial() || s.File.Unreadable():
-			err = cmp.Or(err, fmt.Errorf("%s: %s has %s, so it cannot be read as a whole", where, s.Name, errors))
+			err = cmp.Or(err, fmt.Errorf("%s: %s has %s", where, s.Name, errors))
 		default:
 			printf(c.Stderr, "%s has %s: it takes part as it reads\n", s.Name, errors)
 		}
