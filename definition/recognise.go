@@ -17,10 +17,10 @@ import (
 // other formats, too.
 var marks = []string{"versions", "base_path", "context_keys"}
 
-// IsDefinition reports whether a file found in a directory is meant as a definition, even if a bad one: it is empty but
-// for comments, which truncation may have done; a field at its top is one of marks, in any case and however it is
-// misspelt as YAML; or its text has mime_type together with endpoints or {{host}}, and it is not a manifest, an OpenAPI
-// document, a JSON Schema, a usage file or a Kubernetes manifest. The name is that of the file, as for [Parse].
+// IsDefinition reports whether a file found in a directory is meant as a definition, even if a bad one: it is empty,
+// which truncation may have done; a field at its top is one of marks, in any case and however it is misspelt as YAML;
+// or its text has mime_type together with endpoints or {{host}}, and it is not a manifest, an OpenAPI document, a JSON
+// Schema, a usage file or a Kubernetes manifest. The name is that of the file, as for [Parse].
 func IsDefinition(name string, text []byte) bool {
 	const enough = 1 << 20
 	if len(text) > MaxSize { // [Parse] does not read it either
@@ -30,7 +30,7 @@ func IsDefinition(name string, text []byte) bool {
 		text = decoded
 	}
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(tree.ByteOrderMark)))
-	if firstLine(text) == nil {
+	if len(text) == 0 {
 		return true
 	}
 	fields := blockFields(text)
@@ -71,20 +71,17 @@ var (
 	flowField = regexp.MustCompile(`["'“”„{,\s]([$\pL_]+)["'“”]?\s*:`)
 )
 
-// firstLine returns the first line that is no comment, directive or separator, or nil if there is none.
-func firstLine(text []byte) []byte {
+// isFlow reports whether a text is JSON or a flow mapping, behind comments, directives and separators.
+func isFlow(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		content := bytes.TrimSpace(line)
 		isBlank := len(content) == 0 || content[0] == '#'
 		if !isBlank && content[0] != '%' && !bytes.HasPrefix(content, []byte("---")) {
-			return line
+			return line[0] == '{'
 		}
 	}
-	return nil
+	return false
 }
-
-// isFlow reports whether a text is JSON or a flow mapping.
-func isFlow(text []byte) bool { return bytes.HasPrefix(firstLine(text), []byte("{")) }
 
 // flowFields returns the fields at the top of a flow mapping. Unlike parsing, this also finds those of a text with a
 // syntax error.
