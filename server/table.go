@@ -30,8 +30,8 @@ type route struct {
 }
 
 func newTable(services []Service) (*table, error) {
-	t := &table{routes: make(map[string]*route)}
-	taken := make(map[string]bool)
+	t := &table{routes: make(map[string]*route, len(services))}
+	taken := make(map[string]bool, len(services))
 	for _, s := range services {
 		base, err := routes.CleanBasePath(s.BasePath)
 		if err != nil {

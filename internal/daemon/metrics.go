@@ -194,7 +194,7 @@ func (m *metrics) healthy(ok bool) {
 // definitions records what is published, and the errors of what is not.
 func (m *metrics) definitions(all []*followed) {
 	errors := 0
-	published := make(map[route]string)
+	published := make(map[route]string, len(all))
 	for _, s := range all {
 		for _, f := range s.findings {
 			if isError(f) {

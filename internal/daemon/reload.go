@@ -70,7 +70,7 @@ func (d *Daemon) take(out *Loaded) {
 		known[s.ID()] = *s
 	}
 	var all []*followed
-	seen := make(map[string]bool)
+	seen := make(map[string]bool, len(known))
 	for _, f := range out.Snapshot.Files {
 		if f.Role != workspace.Judged {
 			continue
@@ -133,7 +133,7 @@ func accept(all []*followed) {
 	// All move at once, so that two can swap. One that is refused may be in the way of another.
 	for settled := false; !settled; {
 		settled = true
-		owners = make(map[string]*followed)
+		owners = make(map[string]*followed, len(all))
 		for _, s := range all {
 			isStaying := s.next == nil || refused[s] || s.current != nil && s.next.BasePath == s.current.BasePath
 			if s.current != nil && isStaying {

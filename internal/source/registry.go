@@ -52,7 +52,9 @@ const (
 const registryScheme = "oci://"
 
 // IsRegistry reports whether an argument names an artifact in an OCI registry.
-func IsRegistry(arg string) bool { return strings.HasPrefix(strings.ToLower(arg), registryScheme) }
+func IsRegistry(arg string) bool {
+	return len(arg) >= len(registryScheme) && strings.EqualFold(arg[:len(registryScheme)], registryScheme)
+}
 
 // artifact is an artifact in a registry: a tag, which may move, or a digest.
 type artifact struct {

@@ -63,8 +63,12 @@ type File struct {
 	Definition *definition.File // nil if parsing it failed because of a bug
 	Prepared   any              // what [Options.Prepare] returned
 
+	id       string // determined once: of thousands of files, all are looked at whenever one has changed
 	findings func() []signpost.Finding
 }
+
+// ID identifies the document, whatever name it was read by.
+func (f *File) ID() string { return f.id }
 
 // Findings returns what is wrong in the file alone. It is determined once, when it is first asked for: commands judge
 // files together only.
@@ -283,7 +287,7 @@ func (w *Workspace) parse() {
 	known := make(map[string]*File, len(read))
 	var files []*File
 	for _, f := range read {
-		id := f.ID()
+		id := f.Document.ID()
 		if known[id] != nil {
 			continue // a file can be named by itself and by its directory
 		}
@@ -302,6 +306,7 @@ func (w *Workspace) parse() {
 			f = old
 		} else {
 			fresh := *f // an earlier snapshot may have the other one
+			fresh.id = id
 			f = &fresh
 			next.Changed = append(next.Changed, f)
 		}
