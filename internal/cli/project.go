@@ -16,8 +16,21 @@ func addProjectFlag(cmd *cobra.Command, path *string) {
 		"`file` of the project, usually .signpost.yaml: definitions, registered, hosts, context_keys")
 }
 
+// enterPhysically makes the process call its working directory as the system does. A shell that came through a symbolic
+// link calls it by another name, above which are other directories.
+func enterPhysically() {
+	here, err := os.Getwd()
+	if err != nil {
+		return
+	}
+	if real, err := filepath.EvalSymlinks(here); err == nil {
+		os.Setenv("PWD", real) // where os.Getwd looks first
+	}
+}
+
 // findProject returns the project of the working directory, which may have findings.
 func findProject() (workspace.Project, error) {
+	enterPhysically()
 	path, found := workspace.FindProject(".")
 	if !found {
 		return workspace.ReadProject("")

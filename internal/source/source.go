@@ -60,6 +60,15 @@ func (d Document) ID() string {
 	return d.Name
 }
 
+// FileID is ID for a file that may be named through symbolic links.
+func (d Document) FileID() string {
+	real, err := realPath(d.Name)
+	if err != nil || !d.IsFile() {
+		return d.ID()
+	}
+	return real
+}
+
 // IsFile reports whether the document was read from a file on this machine, in its current state.
 func (d Document) IsFile() bool { return d.Name != StdinName && IsLocal(d.Name) }
 
