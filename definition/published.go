@@ -39,9 +39,13 @@ func published(files, registered []*File) map[*version]bool {
 // WithoutPublished returns registered files without the versions that are another state of one of some files: [Lint]
 // leaves them out in the same way.
 func WithoutPublished(files, registered []*File) []*File {
-	out := published(files, registered)
-	left := slices.Clone(registered)
-	for i, f := range registered {
+	return without(registered, published(files, registered))
+}
+
+// without returns files without some of their versions. Those that have none of them are the same.
+func without(files []*File, out map[*version]bool) []*File {
+	left := slices.Clone(files)
+	for i, f := range files {
 		var versions []version
 		for j := range f.versions {
 			if !out[&f.versions[j]] {
@@ -57,31 +61,90 @@ func WithoutPublished(files, registered []*File) []*File {
 	return left
 }
 
-// IsOf returns whether a manifest is taken to be that of a definition: it was fetched from where one of the versions
-// would be published or, if its address is not known, has one of their URLs. Hosts that the definition declares decide.
-func (f *File) IsOf() func(definition *File) bool {
-	byRest := make(map[string][]signpost.URL)
-	for _, v := range f.versions {
-		for u := range v.manifest.All() {
-			byRest[u.Rest()] = append(byRest[u.Rest()], u)
+// WithoutStates returns definitions without the versions that a manifest is taken to be of. If its address is known, that
+// is the version which would be published there: on a host that the definition declares, or with most of the URLs.
+// Otherwise, it is each one with most of the URLs.
+func (f *File) WithoutStates(definitions []*File) []*File {
+	urls := f.urlsIn(definitions)
+	out := make(map[*version]bool)
+	name, path := addressHost(f.Name), signpost.CutURL(f.Name).Path()
+	for _, of := range definitions {
+		for i := range of.versions {
+			v := &of.versions[i]
+			isThere := name != "" && path == routes.Path(of.BasePath, v.name)
+			isPublished := isThere && of.Hosts.Has(name)
+			out[v] = isPublished || (isThere || name == "") && urls.areMostlyOf(of, v)
 		}
 	}
-	name, path := addressHost(f.Name), signpost.CutURL(f.Name).Path()
-	return func(of *File) bool {
-		isOn := func(name string) bool { return name != "" && (len(of.Hosts) == 0 || of.Hosts.Has(name)) }
-		for _, v := range of.versions {
-			if isOn(name) && path == routes.Path(of.BasePath, v.name) {
-				return true
-			}
-			for u := range v.manifest.All() {
-				isOwn := func(other signpost.URL) bool { return isOn(u.HostFor(other)) }
-				if name == "" && slices.ContainsFunc(byRest[u.Rest()], isOwn) {
-					return true
+	return without(definitions, out)
+}
+
+// manifestURLs are those of a manifest.
+type manifestURLs struct {
+	all    []signpost.URL
+	byRest map[string][]signpost.URL
+	owners map[signpost.URL]map[*version]bool // versions that have it, rendered
+}
+
+func (f *File) urlsIn(definitions []*File) manifestURLs {
+	urls := manifestURLs{byRest: make(map[string][]signpost.URL), owners: make(map[signpost.URL]map[*version]bool)}
+	for _, v := range f.versions {
+		for u := range v.manifest.All() {
+			urls.all = append(urls.all, u)
+			urls.byRest[u.Rest()] = append(urls.byRest[u.Rest()], u)
+			urls.owners[u] = make(map[*version]bool)
+		}
+	}
+	for _, of := range definitions {
+		for i := range of.versions {
+			v := &of.versions[i]
+			for written := range v.manifest.All() {
+				for _, u := range urls.rendered(of, written) {
+					urls.owners[u][v] = true
 				}
 			}
 		}
-		return false
 	}
+	return urls
+}
+
+// rendered returns what the URL of a definition with {{host}} is in the manifest, on hosts of the definition.
+func (m manifestURLs) rendered(of *File, written signpost.URL) []signpost.URL {
+	var urls []signpost.URL
+	for _, u := range m.byRest[written.Rest()] {
+		name := written.HostFor(u)
+		isOn := name != "" && (len(of.Hosts) == 0 || of.Hosts.Has(name))
+		if isOn || written.HasHostPlaceholder() && written.Equal(u) { // it was stored unresolved
+			urls = append(urls, u)
+		}
+	}
+	return urls
+}
+
+// areMostlyOf reports whether the manifest has most of the URLs of a version with {{host}}, or the version most of those of
+// the manifest on its host. What several versions have does not count: two services can have URLs in common.
+func (m manifestURLs) areMostlyOf(of *File, v *version) bool {
+	common, missing := 0, 0
+	hosts := make(map[string]bool)
+	for written := range v.manifest.All() {
+		rendered := m.rendered(of, written)
+		isOthers := func(u signpost.URL) bool { return len(m.owners[u]) > 1 }
+		switch {
+		case !written.HasHostPlaceholder() || slices.ContainsFunc(rendered, isOthers):
+		case len(rendered) == 0:
+			missing++
+		default:
+			common++
+			hosts[rendered[0].Hostname()] = true
+		}
+	}
+	others := 0
+	for _, u := range m.all {
+		if owners := m.owners[u]; len(owners) < 2 && !owners[v] && hosts[u.Hostname()] {
+			others++
+		}
+	}
+	return common > missing || common > others
 }
 
 // asRegistered returns the endpoints of files by the URLs under which a studio has them.

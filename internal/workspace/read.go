@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"signpost/internal/source"
 	"signpost/internal/spell"
@@ -69,6 +70,9 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 		var names []string
 		for _, f := range left {
 			name := f.Name
+			if len(f.Versions) > 0 {
+				name = strings.Join(f.Versions, " and ") + " of " + name
+			}
 			if len(f.Definition.Hosts) == 0 { // which would tell it from a service on another host
 				name += " (without hosts)"
 			}

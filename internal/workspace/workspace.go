@@ -84,12 +84,18 @@ type Failure struct {
 	Err  error
 }
 
+// LeftOut is a definition of the project that is left out because something judged is another state of it.
+type LeftOut struct {
+	*File
+	Versions []string // if only some of its versions are
+}
+
 // Snapshot is the state of a workspace at one time. It never changes.
 type Snapshot struct {
 	Files    []*File // in the order of the sources, each document once
 	Changed  []*File // those that are not in the snapshot before
 	Removed  []*File // those of the snapshot before whose documents are gone
-	LeftOut  []*File // of the project, because something judged is another state of them
+	LeftOut  []LeftOut
 	Failures []Failure
 
 	findings func() []signpost.Finding
@@ -339,29 +345,42 @@ func (w *Workspace) parse() {
 	w.last, w.known = next, known
 }
 
-// withoutStates leaves out the definitions of the project of which something judged is another state: a manifest, or a
-// git revision, an artifact or standard input that has a service with the same base path.
-func withoutStates(all []*File) (files, leftOut []*File) {
+// withoutStates leaves out the definitions of the project of which something judged is another state: a git revision, an
+// artifact or standard input that has a service with the same base path. Of a manifest, it leaves out the version.
+func withoutStates(all []*File) (files []*File, leftOut []LeftOut) {
 	isBeside := func(f *File) bool { return f.Role == Beside }
 	if !slices.ContainsFunc(all, isBeside) { // a server has none, and may have thousands of files
 		return all, nil
 	}
-	var isOf []func(*definition.File) bool // for each other state
+	isState := make(map[string]bool) // by base path
+	left := definitionsOf(all, Beside)
 	for _, f := range all {
 		switch {
 		case f.Role != Judged || f.Definition == nil:
 		case f.Definition.Served():
-			isOf = append(isOf, f.Definition.IsOf())
+			left = f.Definition.WithoutStates(left)
 		case !f.IsFile():
-			base := f.Definition.State(nil).BasePath
-			isOf = append(isOf, func(d *definition.File) bool { return base != "" && d.State(nil).BasePath == base })
+			isState[f.Definition.State(nil).BasePath] = true
 		}
 	}
 	for _, f := range all {
-		isState := func(isOf func(*definition.File) bool) bool { return isOf(f.Definition) }
-		if f.Role == Beside && f.Definition != nil && slices.ContainsFunc(isOf, isState) {
-			leftOut = append(leftOut, f)
-		} else {
+		if f.Role != Beside || f.Definition == nil {
+			files = append(files, f)
+			continue
+		}
+		rest := left[0]
+		left = left[1:]
+		base := f.Definition.State(nil).BasePath
+		isLeft := func(version string) bool { return slices.Contains(rest.Versions(), version) }
+		switch out := slices.DeleteFunc(f.Definition.Versions(), isLeft); {
+		case base != "" && isState[base], len(out) > 0 && len(rest.Versions()) == 0:
+			leftOut = append(leftOut, LeftOut{f, nil})
+		case len(out) > 0:
+			leftOut = append(leftOut, LeftOut{f, out})
+			other := *f
+			other.Definition, other.Sum = rest, source.Sum(fmt.Sprint(f.Sum, " without ", out))
+			files = append(files, &other)
+		default:
 			files = append(files, f)
 		}
 	}
