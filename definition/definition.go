@@ -170,7 +170,8 @@ func (f *File) Unreadable() bool {
 // Partial reports whether an error hides endpoints, hosts or keys, which may decide about other files.
 func (f *File) Partial() bool {
 	isHidden := func(f signpost.Finding) bool {
-		return isError(f) && slices.Contains([]string{RuleSyntax, RuleTooLarge, RuleNotADefinition}, f.Rule)
+		hiding := []string{RuleSyntax, RuleTooLarge, RuleNotADefinition, signpost.RuleURL}
+		return isError(f) && slices.Contains(hiding, f.Rule)
 	}
 	return f.partial || slices.ContainsFunc(f.findings, isHidden)
 }
