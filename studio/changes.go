@@ -7,24 +7,56 @@ import (
 	"time"
 
 	"signpost"
+	"signpost/definition"
 	"signpost/diff"
 	sources "signpost/internal/source"
 	"signpost/internal/workspace"
 )
 
-// compare returns the changes since a state of the source, for the same deployment and with the verdicts of signpost
-// diff. Flipping a switch is not a change of the definition.
-func (src *source) compare(base *workspace.File) ([]diff.Change, error) {
+// compare returns the changes since a state of a source, for the same deployment and with the verdicts of signpost
+// diff: beside everything else on the page and, unless the deployment names a host, on every host of a definition.
+// Flipping a switch is not a change of the definition.
+func (v *view) compare(src *source, base *workspace.File) ([]diff.Change, error) {
 	if base == nil || src.good == nil {
 		return nil, nil
 	}
-	return diff.Options{Host: src.Host}.Diff(src.service(base).State(), src.service(src.good).State())
+	options := diff.Options{Host: src.Host, Registered: v.besides(src)}
+	if v.asked == "" && !base.Definition.Served() && !src.good.Definition.Served() {
+		options.Host = ""
+	}
+	return options.Diff(src.service(base).State(), src.service(src.good).State())
 }
 
-// findChanges finds out what has changed since the source was registered or accepted.
-func (src *source) findChanges() {
+// resolveChanges gives changes the URLs that endpoints have on the page.
+func (src *source) resolveChanges(changes []diff.Change) {
+	for i := range changes {
+		changes[i].Endpoint = signpost.CutURL(changes[i].Endpoint).Resolve(src.Host).String()
+	}
+}
+
+// besides returns what is registered besides a source, except for other states of it.
+func (v *view) besides(src *source) []signpost.Version {
+	var files []*definition.File
+	var services []*sources.Service
+	for _, other := range v.sources {
+		if other != src && other.shown != nil {
+			files = append(files, other.shown.Definition)
+			services = append(services, other.service(other.shown))
+		}
+	}
+	var versions []signpost.Version
+	for i, f := range definition.WithoutPublished([]*definition.File{src.good.Definition}, files) {
+		services[i].File = f
+		versions = append(versions, services[i].State().Versions...)
+	}
+	return versions
+}
+
+// findChanges finds out what has changed since a source was registered or accepted.
+func (v *view) findChanges(src *source) {
 	if src.Judged && src.base != src.good {
-		changes, _ := src.compare(src.base)
+		changes, _ := v.compare(src, src.base)
+		src.resolveChanges(changes)
 		src.Changes = append(src.Changes, changes...)
 	}
 }
@@ -48,9 +80,9 @@ type comparison struct {
 func (s *Studio) changes(c call, in comparison) (any, error) {
 	switch in.Base {
 	case baseRegistered:
-		return s.since(c.src, c.src.base)
+		return s.since(c, c.src.base)
 	case basePrevious:
-		return s.since(c.src, c.src.previous)
+		return s.since(c, c.src.previous)
 	case baseVersion:
 		return c.src.compareVersions(in.Of, in.Version)
 	case baseGit:
@@ -58,7 +90,7 @@ func (s *Studio) changes(c call, in comparison) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return s.since(c.src, old)
+		return s.since(c, old)
 	}
 	return nil, fmt.Errorf("there is no base %q", in.Base)
 }
@@ -77,8 +109,9 @@ type change struct {
 }
 
 // since compares with a state of a source, and counts the requests that each change concerns.
-func (s *Studio) since(src *source, base *workspace.File) (any, error) {
-	changes, err := src.compare(base)
+func (s *Studio) since(c call, base *workspace.File) (any, error) {
+	src := c.src
+	changes, err := c.view.compare(src, base)
 	if err != nil || base == nil {
 		return compared{Changes: []change{}}, err
 	}
@@ -88,6 +121,7 @@ func (s *Studio) since(src *source, base *workspace.File) (any, error) {
 		}
 		s.opts.Usage.Join(changes)
 	}
+	src.resolveChanges(changes)
 	old := &source{record: src.record, Host: src.Host, Features: src.Features, enabled: src.enabled}
 	if err := old.resolve(base); err != nil {
 		return nil, err

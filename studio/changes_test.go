@@ -129,3 +129,57 @@ func TestPageChanges(t *testing.T) {
   [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50,New | user.profile as profile\u00a0●"))
 	p.waitText("#changes-list", "option-removed", "context-required", "default-changed")
 }
+
+// TestChangesTogether checks that feeds of everything else on the page count, on every host of the service unless the
+// deployment names one, as for signpost diff --registered and --host: for the marks, and for each base.
+func TestChangesTogether(t *testing.T) {
+	t.Parallel()
+	const wide = `base_path: /wide
+hosts: [m.example.com]
+versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx, required: true}]}}}}`
+	const mine = `base_path: /mine
+hosts: [feeds.example.com, m.example.com]
+versions: {v1: {endpoints: {"https://{{host}}/v1/mine": {name: Mine, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx, required: true}]}`
+	const taker = `, "https://{{host}}/v1/feeds/new": {name: New, method: get, mime_type: application/json}`
+	s, address := serve(t, studio.Options{ReadRevision: func(context.Context, string, string) ([]byte, error) {
+		return []byte(mine + "}}}"), nil
+	}})
+	show := func(more string) {
+		s.Show(snapshotOf(file("mine.yaml", mine+more+"}}}"), file("wide.yaml", wide)))
+	}
+	rulesOf := func(changes any) (rules []string) {
+		for _, c := range changes.([]any) {
+			rules = append(rules, c.(object)["rule"].(string))
+		}
+		return rules
+	}
+	show("")
+	show(taker)
+	want := []string{"endpoint-added", "context-shadowed"}
+	testkit.Equal(t, "marks", rulesOf(sourceOf(t, address, "mine.yaml")["changes"]), want)
+	for _, base := range []string{"registered", "previous", "git"} {
+		about := object{"source": "mine.yaml", "base": base, "of": "HEAD"}
+		_, out := ask(t, address+"/api/changes", about)
+		testkit.Equal(t, base, rulesOf(out["changes"]), want)
+		testkit.Equal(t, "endpoint", get(t, out, "changes", 1, "endpoint"), "https://feeds.example.com/v1/feeds/new")
+		_, out = ask(t, address+"/api/changes"+deployed(object{"host": "feeds.example.com"}), about)
+		testkit.Equal(t, base+" on a host", rulesOf(out["changes"]), want[:1])
+	}
+	testkit.Equal(t, "changes of the other", rulesOf(sourceOf(t, address, "wide.yaml")["changes"]), []string(nil))
+}
+
+// TestChangesOfPublished checks that a definition takes nothing from its own manifest at the address where it is
+// published: that is another state of it.
+func TestChangesOfPublished(t *testing.T) {
+	t.Parallel()
+	const text = `{"hosts": ["127.0.0.1"], "versions": {"v1": {"endpoints": {
+  "https://{{host}}/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json"}`
+	s, address := serveFile(t, text+"}}}}")
+	registered(t, address, serveText(t, `{"endpoints": {"https://127.0.0.1/v1/{{section}}": {"name": "Section", "method": "get",
+  "mime_type": "application/json", "context_obj": [{"key": "token", "type": "ctx", "required": true}]}}}`))
+	show(s, text+`, "https://{{host}}/v1/films": {"name": "Films", "method": "get", "mime_type": "application/json"}}}}}`)
+	changes := sourceOf(t, address, "feeds.yaml")["changes"].([]any)
+	if len(changes) != 1 || changes[0].(object)["rule"] != "endpoint-added" {
+		t.Errorf("the changes are %v", changes)
+	}
+}

@@ -63,7 +63,7 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	}
 	var comparing sync.WaitGroup // takes as long as the overlap
 	for _, src := range v.sources {
-		comparing.Go(src.findChanges)
+		comparing.Go(func() { v.findChanges(src) })
 	}
 	v.overlap = newNesting(v.sources)
 	comparing.Wait()
