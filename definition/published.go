@@ -61,90 +61,53 @@ func without(files []*File, out map[*version]bool) []*File {
 	return left
 }
 
-// WithoutStates returns definitions without the versions that a manifest is taken to be of. If its address is known, that
-// is the version which would be published there: on a host that the definition declares, or with most of the URLs.
-// Otherwise, it is each one with most of the URLs.
+// WithoutStates returns definitions without the version that a manifest is taken to be of. That is the one which would be
+// published at its address, on a host that the definition declares, or else the only one with most of its URLs.
 func (f *File) WithoutStates(definitions []*File) []*File {
-	urls := f.urlsIn(definitions)
-	out := make(map[*version]bool)
 	name, path := addressHost(f.Name), signpost.CutURL(f.Name).Path()
+	out, similar := make(map[*version]bool), make(map[*version]bool)
 	for _, of := range definitions {
 		for i := range of.versions {
 			v := &of.versions[i]
-			isThere := name != "" && path == routes.Path(of.BasePath, v.name)
-			isPublished := isThere && of.Hosts.Has(name)
-			out[v] = isPublished || (isThere || name == "") && urls.areMostlyOf(of, v)
+			isThere := path == routes.Path(of.BasePath, v.name)
+			switch {
+			case name != "" && isThere && of.Hosts.Has(name):
+				out[v] = true
+			case (name == "" || isThere) && f.isMostly(of, v):
+				similar[v] = true
+			}
 		}
+	}
+	if len(out) == 0 && len(similar) == 1 { // two services can have URLs in common
+		out = similar
 	}
 	return without(definitions, out)
 }
 
-// manifestURLs are those of a manifest.
-type manifestURLs struct {
-	all    []signpost.URL
-	byRest map[string][]signpost.URL
-	owners map[signpost.URL]map[*version]bool // versions that have it, rendered
-}
-
-func (f *File) urlsIn(definitions []*File) manifestURLs {
-	urls := manifestURLs{byRest: make(map[string][]signpost.URL), owners: make(map[signpost.URL]map[*version]bool)}
-	for _, v := range f.versions {
-		for u := range v.manifest.All() {
-			urls.all = append(urls.all, u)
-			urls.byRest[u.Rest()] = append(urls.byRest[u.Rest()], u)
-			urls.owners[u] = make(map[*version]bool)
-		}
+// isMostly reports whether a version of a definition, rendered for one of its hosts, has most of the URLs of a manifest.
+// Those that are written out in both tell nothing: they may be of a third party.
+func (f *File) isMostly(of *File, v *version) bool {
+	byRest := make(map[string][]signpost.URL)
+	for written := range v.manifest.All() {
+		byRest[written.Rest()] = append(byRest[written.Rest()], written)
 	}
-	for _, of := range definitions {
-		for i := range of.versions {
-			v := &of.versions[i]
-			for written := range v.manifest.All() {
-				for _, u := range urls.rendered(of, written) {
-					urls.owners[u][v] = true
-				}
+	common, others := 0, 0
+	for i := range f.versions {
+		for u := range f.versions[i].manifest.All() {
+			isRendered := func(written signpost.URL) bool {
+				name := written.HostFor(u)
+				isOn := name != "" && (len(of.Hosts) == 0 || of.Hosts.Has(name))
+				return isOn || written.HasHostPlaceholder() && written.Equal(u) // it was stored unresolved
+			}
+			switch {
+			case slices.ContainsFunc(byRest[u.Rest()], isRendered):
+				common++
+			case !slices.ContainsFunc(byRest[u.Rest()], u.Equal):
+				others++
 			}
 		}
 	}
-	return urls
-}
-
-// rendered returns what the URL of a definition with {{host}} is in the manifest, on hosts of the definition.
-func (m manifestURLs) rendered(of *File, written signpost.URL) []signpost.URL {
-	var urls []signpost.URL
-	for _, u := range m.byRest[written.Rest()] {
-		name := written.HostFor(u)
-		isOn := name != "" && (len(of.Hosts) == 0 || of.Hosts.Has(name))
-		if isOn || written.HasHostPlaceholder() && written.Equal(u) { // it was stored unresolved
-			urls = append(urls, u)
-		}
-	}
-	return urls
-}
-
-// areMostlyOf reports whether the manifest has most of the URLs of a version with {{host}}, or the version most of those of
-// the manifest on its host. What several versions have does not count: two services can have URLs in common.
-func (m manifestURLs) areMostlyOf(of *File, v *version) bool {
-	common, missing := 0, 0
-	hosts := make(map[string]bool)
-	for written := range v.manifest.All() {
-		rendered := m.rendered(of, written)
-		isOthers := func(u signpost.URL) bool { return len(m.owners[u]) > 1 }
-		switch {
-		case !written.HasHostPlaceholder() || slices.ContainsFunc(rendered, isOthers):
-		case len(rendered) == 0:
-			missing++
-		default:
-			common++
-			hosts[rendered[0].Hostname()] = true
-		}
-	}
-	others := 0
-	for _, u := range m.all {
-		if owners := m.owners[u]; len(owners) < 2 && !owners[v] && hosts[u.Hostname()] {
-			others++
-		}
-	}
-	return common > missing || common > others
+	return common > others
 }
 
 // asRegistered returns the endpoints of files by the URLs under which a studio has them.
