@@ -158,6 +158,8 @@ func (u *Usage) period() (period string, days int) {
 		return last, days
 	case from.Format("Jan 2006") == to.Format("Jan 2006"):
 		return from.Format("2–") + last, days
+	case days > 365:
+		return from.Format("2 Jan 2006 – ") + to.Format("2 Jan 2006"), days
 	}
 	return from.Format("2 Jan – ") + last, days
 }

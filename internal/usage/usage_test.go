@@ -156,6 +156,19 @@ func TestDocuments(t *testing.T) {
 	testkit.Equal(t, "damaged gzip", fmt.Sprint(NewCounter(nil, nil).Count(t.Context(), "x.gz", strings.NewReader(zipped.String()[:200]))), `read log "x.gz": unexpected EOF`)
 }
 
+// TestPeriod names the days of logs, with their years where they would be mistaken otherwise.
+func TestPeriod(t *testing.T) {
+	for _, test := range []struct{ from, to, want string }{
+		{"2026-11-18", "2026-11-18", "18 Nov"},
+		{"2026-11-12", "2026-11-18", "12–18 Nov"},
+		{"2026-12-28", "2027-01-03", "28 Dec – 3 Jan"},
+		{"2025-11-19", "2026-11-19", "19 Nov 2025 – 19 Nov 2026"},
+		{"", "", ""},
+	} {
+		testkit.Equal(t, test.from+" to "+test.to, (&Usage{From: test.from, To: test.to}).Period(), test.want)
+	}
+}
+
 // TestAddsUp counts random logs in one place, and in several places whose usage files are added up in another order.
 func TestAddsUp(t *testing.T) {
 	t.Parallel()
