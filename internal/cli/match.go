@@ -163,7 +163,13 @@ const maxNearest = 3
 func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
 	wanted := signpost.CutURL(feed)
 	host := wanted.Hostname()
-	path := func(u signpost.URL) string { return strings.ToLower(strings.TrimSuffix(u.Path(), "/")) }
+	path := func(u signpost.URL) string {
+		p := u.Path()
+		for _, name := range u.Placeholders() { // however long the name is, one character matches it
+			p = strings.ReplaceAll(p, "{{"+name+"}}", "*")
+		}
+		return strings.ToLower(strings.TrimSuffix(p, "/"))
+	}
 	a := path(wanted)
 	likeness := func(u signpost.URL) int { // characters that the paths begin with, less those that the feed would lack
 		b, n := path(u), 0
