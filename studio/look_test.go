@@ -276,6 +276,20 @@ func TestPageByKeyboard(t *testing.T) {
 	p.wait(`location.hash.includes("version=v2")`)
 	p.wait(`document.activeElement.id === "endpoint-name"`)
 
+	// A dialog gives the focus back to where it was, however it is left.
+	for _, leave := range []func(){func() { p.press(kb.Escape) }, func() { p.click(button("Close")) }} {
+		p.focus(element("data"))
+		p.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+		p.wait(`document.activeElement.id === "palette"`)
+		leave()
+		p.wait(`!document.querySelector("dialog") && document.activeElement.id === "data"`)
+		p.focus(element("register-button"))
+		p.press(kb.Enter)
+		p.wait(`document.activeElement.id === "address"`)
+		leave()
+		p.wait(`!document.querySelector("dialog") && document.activeElement.id === "register-button"`)
+	}
+
 	// Every stop has a visible focus.
 	p.eval("document.activeElement.blur(); window.unseen = []; document.querySelector('#skip').focus()")
 	for range 30 {

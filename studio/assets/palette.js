@@ -2,7 +2,7 @@
 // view.
 
 import { choose, open, openFeed } from "./actions.js";
-import { address, badge, byId, h, plain, value } from "./dom.js";
+import { address, badge, h, plain, value } from "./dom.js";
 import { go } from "./route.js";
 import { endpointsOf, judged, pathOf, serviceName, sources, wordsOf } from "./select.js";
 import { change, state } from "./store.js";
@@ -93,7 +93,4 @@ export function paletteDialog() {
   ];
 }
 
-function close() {
-  change((state) => { state.dialog = ""; });
-  byId("goto")?.focus();
-}
+const close = () => change((state) => { state.dialog = ""; });

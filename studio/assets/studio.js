@@ -41,6 +41,7 @@ function render() {
         serviceSelect(),
         h("main", { id: "main", tabindex: "-1", key: "main" }, main()))),
     dialog());
+  leaveDialog();
   currentDraft(); // or what a view asks for
 }
 
@@ -67,6 +68,16 @@ const welcome = () => h("section", { class: "blank", id: "empty", "aria-labelled
   button({ class: "primary", onclick: () => change((state) => { state.dialog = "register"; }) },
     "Register a manifest"));
 
+/** What had the focus when the dialog was opened. @type {Element | null} */
+let opener = null;
+
+/** leaveDialog gives the focus back once there is no dialog, unless it went elsewhere. */
+function leaveDialog() {
+  if (state.dialog !== "" || !opener) return;
+  if (document.activeElement === document.body) /** @type {HTMLElement} */ (opener).focus({ preventScroll: true });
+  opener = null;
+}
+
 /** dialog is the one that is open. @returns {Child} */
 function dialog() {
   const content = { palette: paletteDialog, register: registerDialog }[state.dialog];
@@ -77,7 +88,10 @@ function dialog() {
   });
   return h("dialog", {
     key: "dialog-" + state.dialog, class: "dialog " + state.dialog, "aria-labelledby": "dialog-title",
-    created: (node) => queueMicrotask(() => { node.showModal(); node.querySelector("input")?.focus(); }),
+    created: (node) => {
+      opener = document.activeElement;
+      queueMicrotask(() => { node.showModal(); node.querySelector("input")?.focus(); });
+    },
     onclose: close, oncancel: close,
     onclick: (event) => { if (event.target === event.currentTarget) close(); },
   }, h("div", { class: "dialog-body" }, content(),
