@@ -154,6 +154,24 @@ func TestPageFailuresForAxe(t *testing.T) {
 	p.axe("a failed request, a failed registration, and stopped")
 }
 
+// TestPageServicesForAxe runs axe-core on several services, one of which has errors, also where the list is a screen of its
+// own: the link that skips to the content leads somewhere there.
+func TestPageServicesForAxe(t *testing.T) {
+	t.Parallel()
+	s, address := serve(t, studio.Options{})
+	showFour(s)
+	p := openForAxe(t, address+"#/preview?source=sports.yaml")
+	p.waitText("#notes", "The file has errors")
+	p.axe("errors")
+	p.emulate(320, 900, 1, "light")
+	p.axe("the list")
+	p.focus(element("skip"))
+	p.press(kb.Enter)
+	p.wait(`document.activeElement.id === "main"`)
+	p.view("problems")
+	p.axe("a choice of services")
+}
+
 // TestPageOnAPhone walks through the screens, and back: also from an opened link, where there is no history, and from the
 // palette. A tablet starts with a feed.
 func TestPageOnAPhone(t *testing.T) {

@@ -36,10 +36,10 @@ function render() {
     intro(),
     h("div", { class: `frame show-${state.route.view} at-${state.route.pane}`, key: "frame" },
       state.loaded && sidebar(),
-      h("div", { class: "beside", key: "beside" },
+      h("main", { id: "main", class: "beside", tabindex: "-1", key: "main" },
         h("div", { class: "banners", key: "banners" }, banners()),
         serviceSelect(),
-        h("main", { id: "main", tabindex: "-1", key: "main" }, main()))),
+        h("div", { class: "content", key: "content" }, viewContent()))),
     dialog());
   leaveDialog();
   currentDraft(); // or what a view asks for
@@ -54,7 +54,7 @@ function serviceSelect() {
 }
 
 /** @returns {Child} */
-function main() {
+function viewContent() {
   if (!state.loaded) return h("p", { class: "blank", id: "loading" }, state.connection === "lost" ? "" : "Loading…");
   const s = source();
   if (!s) return state.route.source === "" || state.server.sources.size === 0 ? welcome() : null;
