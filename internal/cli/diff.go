@@ -124,8 +124,10 @@ func (c *CLI) diff(ctx context.Context, args []string, f diffFlags) error {
 	})
 	limit := slices.Index(levels, diff.Level(f.failOn.value)) // -1 for none, which is not a level
 	var failed []string                                       // entries that would accept what fails
+	known := make(map[string]bool)                            // two services can have changes with the same fingerprint
 	for _, change := range changes {
-		if slices.Index(levels, levelOf(change)) <= limit {
+		if slices.Index(levels, levelOf(change)) <= limit && !known[change.Fingerprint] {
+			known[change.Fingerprint] = true
 			failed = append(failed, diff.AcceptanceOf(change.Change))
 		}
 	}
