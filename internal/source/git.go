@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,7 +28,10 @@ type gitPath struct {
 }
 
 // gitEntry is a file at a revision. Its path is below the directory that was named, and empty for a file that was.
-type gitEntry struct{ path, object string }
+type gitEntry struct {
+	path, object string
+	real         string // the path from the root, without symbolic links
+}
 
 // readRevision reads REV:path.
 func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, error) {
@@ -95,23 +99,156 @@ func (g gitPath) object() string { return g.revision + ":" + g.path }
 
 func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 
-// list returns the file, or the files of the directory that may be definitions, in git's order, which is by path.
-// Symbolic links and submodules are skipped: their targets are not part of the revision. In a merge conflict a file of
-// the index has no version that counts, so the stage must be named.
+// list returns the file, or the files of the directory that may be definitions, sorted by path. It follows symbolic
+// links, as in a directory on disk, but not out of the repository, and to no file twice.
 func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
+	all, err := g.walk(ctx, make(map[string]bool))
+	elsewhere, isElsewhere := errors.AsType[elsewhereError](err)
+	switch {
+	case errors.Is(err, errNotInRevision):
+		return nil, g.missing(ctx)
+	case isElsewhere:
+		return nil, g.failed(string(elsewhere))
+	}
+	var entries []gitEntry
+	seen := make(map[string]bool)
+	for _, e := range all {
+		if !seen[e.real] {
+			seen[e.real] = true
+			entries = append(entries, e)
+		}
+	}
+	slices.SortFunc(entries, func(a, b gitEntry) int { return strings.Compare(a.path, b.path) })
+	return entries, err
+}
+
+// errNotInRevision is the error of walk for a path that the revision does not have.
+var errNotInRevision = errors.New("not in the revision")
+
+// elsewhereError is the error of walk for a path that leads to something that may exist, but not in the revision.
+type elsewhereError string
+
+func (e elsewhereError) Error() string { return string(e) }
+
+// walk is list with files that several symbolic links lead to. What no link leads to comes first. It visits no
+// directory and no link twice.
+func (g gitPath) walk(ctx context.Context, visited map[string]bool) ([]gitEntry, error) {
+	files, err := g.files(ctx, g.path)
+	if err != nil {
+		return nil, err
+	}
+	isNamed := len(files) > 0 && files[0].path == g.path
+	switch {
+	case isNamed && !files[0].isLink:
+		return []gitEntry{{"", files[0].object, g.path}}, nil
+	case visited[g.path]:
+		return nil, errNotInRevision
+	}
+	visited[g.path] = true
+	if isNamed || len(files) == 0 {
+		return g.walkLink(ctx, visited)
+	}
+	var entries, links []gitEntry
+	for _, f := range files {
+		below := strings.TrimPrefix(strings.TrimPrefix(f.path, g.path), "/")
+		switch {
+		case f.isLink && !slices.ContainsFunc(strings.Split(below, "/"), skipped):
+			links = append(links, gitEntry{below, f.object, f.path})
+		case f.isFile && candidate(below):
+			entries = append(entries, gitEntry{below, f.object, f.path})
+		}
+	}
+	targets, err := g.read(ctx, links)
+	if err != nil {
+		return append(entries, links...), nil // which cannot be read, either
+	}
+	for i, l := range links {
+		to, isInside := g.target(l.real, string(targets[i].Text), "")
+		isAround := to.path == "" || strings.HasPrefix(g.path, to.path+"/")
+		if isAround || !isInside {
+			continue
+		}
+		found, err := to.walk(ctx, visited)
+		_, isElsewhere := errors.AsType[elsewhereError](err)
+		if err != nil && !errors.Is(err, errNotInRevision) && !isElsewhere {
+			return nil, err
+		}
+		for _, e := range found {
+			if below := path.Join(l.path, e.path); candidate(below) {
+				entries = append(entries, gitEntry{below, e.object, e.real})
+			}
+		}
+	}
+	return entries, nil
+}
+
+// walkLink is walk for a path that is a symbolic link, or is below one or a submodule.
+func (g gitPath) walkLink(ctx context.Context, visited map[string]bool) ([]gitEntry, error) {
+	var parents []string
+	for p := g.path; p != "" && p != "."; p = path.Dir(p) {
+		parents = append(parents, p)
+	}
+	files, err := g.files(ctx, parents...)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		rest, isBelow := strings.CutPrefix(g.path+"/", f.path+"/")
+		if !isBelow || f.isFile {
+			continue
+		}
+		if !f.isLink {
+			return nil, elsewhereError("it is in a submodule: name a revision of that, in its directory")
+		}
+		link, err := g.read(ctx, []gitEntry{{"", f.object, f.path}})
+		if err != nil {
+			return nil, err
+		}
+		to, isInside := g.target(f.path, string(link[0].Text), rest)
+		if !isInside {
+			return nil, elsewhereError("a symbolic link leads out of the repository")
+		}
+		return to.walk(ctx, visited)
+	}
+	return nil, errNotInRevision
+}
+
+// target returns what a symbolic link leads to, and whether that is in the repository. The rest is a path below it.
+func (g gitPath) target(link, text, rest string) (to gitPath, isInside bool) {
+	to = g
+	to.path = path.Join(path.Dir(link), text, rest)
+	if to.path == "." {
+		to.path = ""
+	}
+	return to, !path.IsAbs(text) && to.path != ".." && !strings.HasPrefix(to.path, "../")
+}
+
+// gitFile is a file, a symbolic link or a submodule of a revision, with its path from the root.
+type gitFile struct {
+	path, object   string
+	isFile, isLink bool
+}
+
+// files returns the files of a revision at some paths, and below them. In a merge conflict a file of the index has no
+// version that counts, so the stage must be named.
+func (g gitPath) files(ctx context.Context, paths ...string) ([]gitFile, error) {
 	args := []string{"ls-tree", "-r", "-z", "--full-tree", g.revision, "--"} // MODE TYPE OBJECT, a tab, PATH
 	if g.inIndex() {
-		// MODE OBJECT STAGE, a tab, PATH
-		args = []string{"ls-files", "-s", "-z", "--full-name", "--", ":(top,literal)" + g.path}
-	} else if g.path != "" {
-		args = append(args, g.path)
+		args = []string{"ls-files", "-s", "-z", "--full-name", "--"} // MODE OBJECT STAGE, a tab, PATH
+	}
+	for _, p := range paths {
+		switch {
+		case g.inIndex():
+			args = append(args, ":(top,literal)"+p)
+		case p != "":
+			args = append(args, p)
+		}
 	}
 	out, err := g.git(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
-	var entries []gitEntry
-	found := false
+	var files []gitFile
 	for line := range strings.SplitSeq(string(out), "\x00") {
 		meta, file, _ := strings.Cut(line, "\t")
 		fields := strings.Fields(meta)
@@ -128,18 +265,9 @@ func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
 				continue
 			}
 		}
-		found = true
-		if file == g.path {
-			return []gitEntry{{"", object}}, nil
-		}
-		if below := strings.TrimPrefix(file, g.path+"/"); strings.HasPrefix(mode, "100") && candidate(below) {
-			entries = append(entries, gitEntry{below, object})
-		}
+		files = append(files, gitFile{file, object, strings.HasPrefix(mode, "100"), strings.HasPrefix(mode, "120")})
 	}
-	if !found {
-		return nil, g.missing(ctx)
-	}
-	return entries, nil
+	return files, nil
 }
 
 // missing returns an fs.ErrNotExist for a path that the revision does not have. Its message has the spelling that
@@ -162,7 +290,7 @@ func (g gitPath) missing(ctx context.Context) error {
 func (g gitPath) spelling(ctx context.Context, path string) (string, bool) {
 	at, err := parseRevision(ctx, g.revision+":"+path)
 	if err == nil {
-		_, err = at.git(ctx, "cat-file", "-e", at.object())
+		_, err = at.walk(ctx, make(map[string]bool))
 	}
 	return strings.TrimPrefix(at.object(), ":0"), err == nil
 }

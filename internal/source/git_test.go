@@ -85,6 +85,29 @@ func TestReadRevisionPath(t *testing.T) {
 	readRevisions(t, cases)
 }
 
+// TestReadRevisionLinks checks that symbolic links of a revision lead where they lead on disk.
+func TestReadRevisionLinks(t *testing.T) {
+	dir, cases := t.TempDir(), casesIn(t, "revision-links.golden")
+	t.Chdir(dir)
+	for _, name := range []string{"common/c", "others/deep/x", "services/a", "services/.v1/hidden"} {
+		write(t, service(name), dir, name+".yaml")
+	}
+	for link, target := range map[string]string{
+		"services/c.yaml": "../common/c.yaml", "services/more": "../others", "services/now.yaml": ".v1/hidden.yaml",
+		"services/twice.yaml": "a.yaml", "services/up": "..", "services/none.yaml": "none", "services/out.yaml": "/etc/feeds.yaml",
+		"services/.skipped": "../others", "services/far": "../out", "current": "services", "loop": "loop", "out": "../..", "others/back": "../services",
+	} {
+		testkit.OK(t, os.Symlink(target, filepath.Join(dir, link)))
+	}
+	git(t, dir, "init", "-q", "-b", "main")
+	git(t, dir, "add", ".")
+	git(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",submodule")
+	git(t, dir, "commit", "-q", "-m", "one")
+	readRevisions(t, cases)
+	err := new(Reader).ConfirmNew(t.Context(), "HEAD:b.yaml", "current/a.yaml")
+	testkit.Equal(t, "misspelt", fmt.Sprint(err), `read definition "HEAD:b.yaml": it does not exist there: did you mean HEAD:current/a.yaml?`)
+}
+
 // TestReadConflict checks that a file with a merge conflict is not read from an arbitrary stage.
 func TestReadConflict(t *testing.T) {
 	dir, cases := repository(t), casesIn(t, "conflicts.golden")
