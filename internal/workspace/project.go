@@ -31,7 +31,7 @@ func FindProject(dir string) (path string, found bool) {
 		return "", false
 	}
 	exists := func(dir, name string) bool {
-		_, err := os.Stat(filepath.Join(dir, name))
+		_, err := os.Lstat(filepath.Join(dir, name)) // a link to nothing is an error when it is read
 		return err == nil
 	}
 	for at := dir; ; at = filepath.Dir(at) {

@@ -168,9 +168,10 @@ func TestFindProject(t *testing.T) {
 	for _, made := range []string{"repo/.git", "repo/a/b", "repo/inner/.git", "none/below"} {
 		testkit.OK(t, os.MkdirAll(filepath.Join(dir, made), 0o777))
 	}
-	for _, in := range []string{"", "repo", "repo/a", "none"} {
+	for _, in := range []string{"", "repo", "none"} {
 		testkit.Write(t, filepath.Join(dir, in, ".signpost.yaml"), "")
 	}
+	testkit.OK(t, os.Symlink("nowhere", filepath.Join(dir, "repo/a/.signpost.yaml"))) // which reading it will report
 	for from, want := range map[string]string{
 		"repo": "repo", "repo/a": "repo/a", "repo/a/b": "repo/a", "repo/inner": "", "none": "none", "none/below": "",
 	} {
