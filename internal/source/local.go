@@ -26,8 +26,9 @@ const (
 	timeStep = 2 * time.Second
 )
 
-// local is a file, a directory of files or a pattern that is followed. A file is read again if its device, inode, size
-// or modification time has changed, or if that time is not older than the last read. It has changed if its digest has.
+// local is a file, a directory of files or a pattern that is followed. A file is read again if its device, inode, mode,
+// size or modification time has changed, or if that time is not older than the last read. It has changed if its digest
+// has.
 type local struct {
 	path  string
 	match func(path string) ([]file, []string, error) // list or listPattern
@@ -64,9 +65,10 @@ type localFile struct {
 	other    bool // not a definition, and never was
 }
 
-// sameFile reports whether a file has not changed between two calls of os.Stat.
+// sameFile reports whether a file has not changed between two calls of os.Stat. With another mode, it may have become
+// unreadable, as it would be at the next start.
 func sameFile(a, b fs.FileInfo) bool {
-	return a != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return a != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
 }
 
 // recheck reads a file that looks unchanged again if it may have changed after all, and reports whether it has.

@@ -110,7 +110,8 @@ func TestLocalFuture(t *testing.T) {
 	})
 }
 
-// TestLocalOldFiles checks that files that have long been as they are are not opened again.
+// TestLocalOldFiles checks that files that have long been as they are are not opened again, unless their mode changes:
+// they may have become unreadable.
 func TestLocalOldFiles(t *testing.T) {
 	path := filepath.Join(tree(t, map[string]string{"a.yaml": definitionText}), "a.yaml")
 	old := time.Now().Add(-time.Hour)
@@ -120,6 +121,10 @@ func TestLocalOldFiles(t *testing.T) {
 	writeUnseen(t, otherText, path)
 	if documents, err := l.Read(); string(documents[0].Text) != definitionText || err != nil {
 		t.Errorf("%s, %v", documents[0].Text, err)
+	}
+	testkit.OK(t, os.Chmod(path, 0o600))
+	if documents, err := l.Read(); string(documents[0].Text) != otherText || err != nil {
+		t.Errorf("after a change of its mode: %s, %v", documents[0].Text, err)
 	}
 }
 
