@@ -3,6 +3,7 @@ package usage
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"strings"
 )
 
@@ -77,14 +78,30 @@ func (f *jsonFields) read(object []byte, depth int) (end int) {
 				short = append(short, c)
 			}
 		}
-		if value[0] == '{' {
-			if depth < maxDepth && objects[string(short)] {
+		known := fields[string(short)]
+		isObject := value[0] == '{'
+		switch {
+		case isObject && objects[string(short)]:
+			if depth < maxDepth {
 				f.read(value, depth+1)
 			}
-		} else if known := fields[string(short)]; value[0] != '[' && known.rank > f.ranks[known.role] {
+			return
+		case isObject && known.role == isQuery:
+			value = queryOf(value)
+		case isObject, value[0] == '[':
+			return
+		}
+		if known.rank > f.ranks[known.role] {
 			f.values[known.role], f.ranks[known.role] = value, known.rank
 		}
 	})
+}
+
+// queryOf returns the query that a server has logged as an object.
+func queryOf(object []byte) []byte {
+	query := make(url.Values)
+	members(object, func(name, value []byte) { query.Set(string(unquote(name)), string(unquote(value))) })
+	return []byte(query.Encode())
 }
 
 func (f *jsonFields) text(role int) []byte { return unquote(f.values[role]) }
