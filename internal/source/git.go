@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"signpost/internal/spell"
 )
 
 // gitPath is REV:path, a file or directory at a git revision. As in git, the path is relative to the root of the
@@ -29,7 +31,7 @@ type gitPath struct {
 
 // gitEntry is a file at a revision. Its path is below the directory that was named, and empty for a file that was.
 type gitEntry struct {
-	path, object string
+	path, object string // without an object it is a submodule
 	real         string // the path from the root, without symbolic links
 }
 
@@ -41,9 +43,12 @@ func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, err
 	if err != nil {
 		return nil, err
 	}
-	entries, err := g.list(ctx)
+	entries, submodules, err := g.list(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if r.Note != nil && len(submodules) > 0 {
+		r.Note(fmt.Sprintf("skipped submodules of %s: %s", name, spell.First(submodules, MaxNamed)))
 	}
 	documents, err := g.read(ctx, entries)
 	if err != nil || len(entries) == 1 && entries[0].path == "" {
@@ -100,26 +105,30 @@ func (g gitPath) object() string { return g.revision + ":" + g.path }
 func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 
 // list returns the file, or the files of the directory that may be definitions, sorted by path. It follows symbolic
-// links, as in a directory on disk, but not out of the repository, and to no file twice.
-func (g gitPath) list(ctx context.Context) ([]gitEntry, error) {
+// links, as in a directory on disk, but not out of the repository, and to no file twice. It does not enter submodules,
+// and returns their paths.
+func (g gitPath) list(ctx context.Context) (entries []gitEntry, submodules []string, err error) {
 	all, err := g.walk(ctx, make(map[string]bool))
 	elsewhere, isElsewhere := errors.AsType[elsewhereError](err)
 	switch {
 	case errors.Is(err, errNotInRevision):
-		return nil, g.missing(ctx)
+		return nil, nil, g.missing(ctx)
 	case isElsewhere:
-		return nil, g.failed(string(elsewhere))
+		return nil, nil, g.failed(string(elsewhere))
 	}
-	var entries []gitEntry
 	seen := make(map[string]bool)
 	for _, e := range all {
-		if !seen[e.real] {
-			seen[e.real] = true
+		switch {
+		case seen[e.real]:
+		case e.object == "":
+			submodules = append(submodules, e.path)
+		default:
 			entries = append(entries, e)
 		}
+		seen[e.real] = true
 	}
 	slices.SortFunc(entries, func(a, b gitEntry) int { return strings.Compare(a.path, b.path) })
-	return entries, err
+	return entries, submodules, err
 }
 
 // errNotInRevision is the error of walk for a path that the revision does not have.
@@ -130,6 +139,8 @@ type elsewhereError string
 
 func (e elsewhereError) Error() string { return string(e) }
 
+const errSubmodule = elsewhereError("it is in a submodule: name a revision of that, in its directory")
+
 // walk is list with files that several symbolic links lead to. What no link leads to comes first. It visits no
 // directory and no link twice.
 func (g gitPath) walk(ctx context.Context, visited map[string]bool) ([]gitEntry, error) {
@@ -139,8 +150,10 @@ func (g gitPath) walk(ctx context.Context, visited map[string]bool) ([]gitEntry,
 	}
 	isNamed := len(files) > 0 && files[0].path == g.path
 	switch {
-	case isNamed && !files[0].isLink:
+	case isNamed && files[0].isFile:
 		return []gitEntry{{"", files[0].object, g.path}}, nil
+	case isNamed && !files[0].isLink:
+		return nil, errSubmodule
 	case visited[g.path]:
 		return nil, errNotInRevision
 	}
@@ -152,9 +165,12 @@ func (g gitPath) walk(ctx context.Context, visited map[string]bool) ([]gitEntry,
 	for _, f := range files {
 		below := strings.TrimPrefix(strings.TrimPrefix(f.path, g.path), "/")
 		switch {
-		case f.isLink && !slices.ContainsFunc(strings.Split(below, "/"), skipped):
+		case slices.ContainsFunc(strings.Split(below, "/"), skipped):
+		case f.isLink:
 			links = append(links, gitEntry{below, f.object, f.path})
-		case f.isFile && candidate(below):
+		case !f.isFile:
+			entries = append(entries, gitEntry{below, "", f.path})
+		case candidate(below):
 			entries = append(entries, gitEntry{below, f.object, f.path})
 		}
 	}
@@ -174,7 +190,8 @@ func (g gitPath) walk(ctx context.Context, visited map[string]bool) ([]gitEntry,
 			return nil, err
 		}
 		for _, e := range found {
-			if below := path.Join(l.path, e.path); candidate(below) {
+			below := path.Join(l.path, e.path)
+			if candidate(below) || e.object == "" {
 				entries = append(entries, gitEntry{below, e.object, e.real})
 			}
 		}
@@ -198,7 +215,7 @@ func (g gitPath) walkLink(ctx context.Context, visited map[string]bool) ([]gitEn
 			continue
 		}
 		if !f.isLink {
-			return nil, elsewhereError("it is in a submodule: name a revision of that, in its directory")
+			return nil, errSubmodule
 		}
 		link, err := g.read(ctx, []gitEntry{{"", f.object, f.path}})
 		if err != nil {

@@ -102,8 +102,14 @@ func TestReadRevisionLinks(t *testing.T) {
 	git(t, dir, "init", "-q", "-b", "main")
 	git(t, dir, "add", ".")
 	git(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",submodule")
+	git(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",others/deep/submodule")
 	git(t, dir, "commit", "-q", "-m", "one")
 	readRevisions(t, cases)
+	var notes []string
+	reader := &Reader{Note: func(note string) { notes = append(notes, note) }}
+	testkit.Must(reader.Read(t.Context(), "HEAD:", "HEAD:services"))(t)
+	testkit.Equal(t, "notes", strings.Join(notes, "\n"), `skipped submodules of HEAD:: others/deep/submodule, submodule
+skipped submodules of HEAD:services: more/deep/submodule`)
 	err := new(Reader).ConfirmNew(t.Context(), "HEAD:b.yaml", "current/a.yaml")
 	testkit.Equal(t, "misspelt", fmt.Sprint(err), `read definition "HEAD:b.yaml": it does not exist there: did you mean HEAD:current/a.yaml?`)
 }
