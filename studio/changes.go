@@ -20,7 +20,10 @@ func (v *view) compare(src *source, base *workspace.File) ([]diff.Change, error)
 	if base == nil || src.good == nil {
 		return nil, nil
 	}
-	options := diff.Options{Host: src.Host, Registered: v.besides(src)}
+	options := diff.Options{Host: src.Host}
+	for _, other := range v.besides(src, src.good) {
+		options.Registered = append(options.Registered, other.State().Versions...)
+	}
 	if v.asked == "" && !base.Definition.Served() && !src.good.Definition.Served() {
 		options.Host = ""
 	}
@@ -34,8 +37,8 @@ func (src *source) resolveChanges(changes []diff.Change) {
 	}
 }
 
-// besides returns what is registered besides a source, except for other states of it.
-func (v *view) besides(src *source) []signpost.Version {
+// besides returns what is registered besides a state of a source, except for other states of it.
+func (v *view) besides(src *source, state *workspace.File) []*sources.Service {
 	var files []*definition.File
 	var services []*sources.Service
 	for _, other := range v.sources {
@@ -44,12 +47,10 @@ func (v *view) besides(src *source) []signpost.Version {
 			services = append(services, other.service(other.shown))
 		}
 	}
-	var versions []signpost.Version
-	for i, f := range definition.WithoutPublished([]*definition.File{src.good.Definition}, files) {
+	for i, f := range definition.WithoutPublished([]*definition.File{state.Definition}, files) {
 		services[i].File = f
-		versions = append(versions, services[i].State().Versions...)
 	}
-	return versions
+	return services
 }
 
 // findChanges finds out what has changed since a source was registered or accepted.

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"time"
 
-	"signpost"
 	"signpost/client"
 	"signpost/definition"
 	"signpost/host"
 	"signpost/internal/httpurl"
+	sources "signpost/internal/source"
 )
 
 // overTheNetwork lists the checks that do not apply to a file, because nothing is sent for them.
@@ -81,12 +81,12 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 	}
 	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
 	opts.SkipProbes = in.Send == sendSample // samples say nothing about the feeds
-	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
-		file := definition.ParseManifest("manifest", body)
-		for _, v := range file.Readable(nil) {
-			m = v.Manifest
-		}
-		return m, definition.Lint(file)
+	var route string
+	if src.address != nil {
+		address = src.address.String()
+	} else {
+		route = cmp.Or(v.Route, "/v1/endpoints-manifest") // the address of a saved manifest is unknown
+		address = "https://" + src.Host + route
 	}
 	for url, values := range in.Endpoints {
 		opts.Endpoints[url] = values.given()
@@ -98,6 +98,17 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 			}
 		}
 	}
+	var files []*definition.File
+	if src.shown != nil {
+		for _, other := range c.view.besides(src, src.shown) {
+			at := other.Address
+			isState := src.address == nil && at != nil && host.Equal(at.Host, src.Host) && at.Path == route
+			if !isState {
+				files = append(files, other.File)
+			}
+		}
+	}
+	opts.Lint = sources.LintServed(address, src.Host, files)
 	var origin *url.URL
 	if in.Send == sendOrigin {
 		if origin, err = parseOrigin(in.To); err != nil {
@@ -106,9 +117,8 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 	}
 	if src.address != nil {
 		opts.SendTo = origin
-		return src.address.String(), opts, nil
+		return address, opts, nil
 	}
-	route := cmp.Or(v.Route, "/v1/endpoints-manifest") // the address of a saved manifest is unknown
 	network := cmp.Or[http.RoundTripper](opts.Transport, http.DefaultTransport)
 	manifest := answeredBy(manifestHandler(src.body(v)))
 	opts.Transport = transportFunc(func(req *http.Request) (*http.Response, error) {
@@ -121,7 +131,7 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 		}
 		return network.RoundTrip(req)
 	})
-	return "https://" + src.Host + route, opts, nil
+	return address, opts, nil
 }
 
 // manifestHandler serves a manifest as signpost serve does.

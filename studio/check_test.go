@@ -63,3 +63,26 @@ func TestCheckOfAFile(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckTogether checks that everything else on the page counts in the findings of the manifest, except for what is
+// published at its address.
+func TestCheckTogether(t *testing.T) {
+	t.Parallel()
+	s, address := serve(t, studio.Options{Host: "127.0.0.1"})
+	const hosts = "hosts: [127.0.0.1]\n"
+	s.Show(snapshotOf(
+		file("new.yaml", hosts+`versions: {v1: {endpoints: {"https://{{host}}/v1/feeds/new": {name: New, method: get, mime_type: application/json}}}}`),
+		file("wide.yaml", "base_path: /wide\n"+hosts+`versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Wide, method: get, mime_type: application/json,
+  context_obj: [{key: token, type: ctx, required: true}]}}}}`)))
+	results, ok := check(t, address, object{"source": "new.yaml", "version": "v1", "send": "sample"})
+	const url = "https://127.0.0.1/v1/feeds"
+	want := fmt.Sprintf(`warned: feeds of "%s/new" lose context key "token"`, url)
+	if got := results["manifest "+url+"/new"]; !ok || !strings.HasPrefix(got, want) {
+		t.Errorf("%v: %v", ok, results)
+	}
+
+	s.Show(snapshotOf(file("feeds.yaml", `versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: get, mime_type: application/json}}}}`)))
+	registered(t, address, serveText(t, `{"endpoints": {"https://127.0.0.1/v1/feeds": {"name": "Feeds", "method": "get", "mime_type": "application/json"}}}`))
+	results, _ = check(t, address, object{"source": "feeds.yaml", "version": "v1", "send": "sample"})
+	testkit.Equal(t, "beside its own address", results["manifest "], "passed: 1 endpoint, no findings")
+}

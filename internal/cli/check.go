@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +13,7 @@ import (
 	"signpost/host"
 	"signpost/internal/foreign"
 	"signpost/internal/httpurl"
+	"signpost/internal/source"
 	"signpost/internal/spell"
 )
 
@@ -141,20 +140,7 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 			opts.Registered = append(opts.Registered, v.Manifest)
 		}
 	}
-	files := filesOf(registered)
-	opts.Lint = func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
-		file := definition.ParseManifest(u.String(), body)
-		for _, v := range file.Readable(nil) {
-			m = v.Manifest
-		}
-		findings = definition.LintTogether([]*definition.File{file}, files)
-		if !bytes.Contains(body, []byte(signpost.HostPlaceholder)) {
-			for i, f := range findings { // compared with definitions, which have {{host}} instead of the host
-				findings[i].Message = strings.ReplaceAll(f.Message, signpost.HostPlaceholder, name)
-			}
-		}
-		return m, findings
-	}
+	opts.Lint = source.LintServed(u.String(), name, filesOf(registered))
 	return opts, err
 }
 

@@ -1,6 +1,9 @@
 package source
 
 import (
+	"bytes"
+	"strings"
+
 	"signpost"
 	"signpost/definition"
 	"signpost/internal/foreign"
@@ -24,4 +27,24 @@ func Errors(services ...*Service) (errors, warnings []signpost.Finding) {
 		}
 	}
 	return errors, warnings
+}
+
+// LintServed returns a function that judges the manifest at an address, which has that host in its URLs, together with
+// what is registered besides. It also returns the manifest, as far as it can be read.
+func LintServed(
+	address, host string, registered []*definition.File,
+) func(body []byte) (signpost.Manifest, []signpost.Finding) {
+	return func(body []byte) (m signpost.Manifest, findings []signpost.Finding) {
+		file := definition.ParseManifest(address, body)
+		for _, v := range file.Readable(nil) {
+			m = v.Manifest
+		}
+		findings = definition.LintTogether([]*definition.File{file}, registered)
+		if !bytes.Contains(body, []byte(signpost.HostPlaceholder)) {
+			for i, f := range findings { // compared with definitions, which have {{host}} instead of the host
+				findings[i].Message = strings.ReplaceAll(f.Message, signpost.HostPlaceholder, host)
+			}
+		}
+		return m, findings
+	}
 }
