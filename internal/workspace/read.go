@@ -3,7 +3,6 @@ package workspace
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"signpost/internal/source"
@@ -58,9 +57,6 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 		if err != nil {
 			return nil, p.explain(err)
 		}
-		if p.role == Beside {
-			documents = without(documents, w.read.Files)
-		}
 		for _, d := range documents {
 			w.read.Files = append(w.read.Files, &File{Document: d, Role: p.role})
 		}
@@ -81,15 +77,6 @@ func Read(ctx context.Context, reader *source.Reader, opts Options, args Argumen
 		reader.Note("other states of the same services are left out: " + spell.First(names, source.MaxNamed))
 	}
 	return w.last, nil
-}
-
-// without leaves out the documents that are judged ones by another name.
-func without(documents []source.Document, judged []*File) []source.Document {
-	isJudged := make(map[string]bool, len(judged))
-	for _, f := range judged {
-		isJudged[f.FileID()] = true
-	}
-	return slices.DeleteFunc(documents, func(d source.Document) bool { return isJudged[d.FileID()] })
 }
 
 // Follow returns a workspace of sources, and of what the arguments name. Files and directories are followed; the rest

@@ -352,6 +352,7 @@ func withoutStates(all []*File) (files []*File, leftOut []LeftOut) {
 	if !slices.ContainsFunc(all, isBeside) { // a server has none, and may have thousands of files
 		return all, nil
 	}
+	all = withoutOtherNames(all)
 	isState := make(map[string]bool) // by base path
 	left := definitionsOf(all, Beside)
 	for _, f := range all {
@@ -385,6 +386,18 @@ func withoutStates(all []*File) (files []*File, leftOut []LeftOut) {
 		}
 	}
 	return files, leftOut
+}
+
+// withoutOtherNames leaves out the definitions of the project that are judged by another name, through a symbolic link.
+func withoutOtherNames(all []*File) []*File {
+	isJudged := make(map[string]bool) // by file id
+	for _, f := range all {
+		if f.Role == Judged {
+			isJudged[f.FileID()] = true
+		}
+	}
+	isOther := func(f *File) bool { return f.Role == Beside && isJudged[f.FileID()] }
+	return slices.DeleteFunc(slices.Clone(all), isOther)
 }
 
 // parseFile parses a file. A panic becomes a finding, so that one definition never keeps others from being used.

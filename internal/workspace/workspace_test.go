@@ -145,6 +145,7 @@ func TestRoles(t *testing.T) {
 	} {
 		testkit.Write(t, name, text)
 	}
+	testkit.OK(t, os.Symlink("services", "linked"))
 	project := testkit.Must(ReadProject(".signpost.yaml"))(t)
 	for _, test := range []struct {
 		args []string
@@ -153,12 +154,16 @@ func TestRoles(t *testing.T) {
 		{nil, "a.yaml overlap-drops-context, b.yaml overlap-drops-context, c.yaml base-path, d.yaml wrong-type"},
 		{[]string{"services/a.yaml"}, "a.yaml overlap-drops-context, a.yaml overlap-drops-context"},
 		{[]string{"services/b.yaml"}, "b.yaml base-path, b.yaml overlap-drops-context"},
+		{[]string{"linked/b.yaml"}, "b.yaml base-path, b.yaml overlap-drops-context"},
 		{[]string{"services"}, "a.yaml overlap-drops-context, b.yaml overlap-drops-context, c.yaml base-path, d.yaml wrong-type"},
 		{[]string{"export.json"}, "export.json not-a-definition"},
 	} {
 		opts := Options{Definition: project.Options(Options{}.Definition)}
-		s := testkit.Must(Read(t.Context(), new(source.Reader), opts, Arguments{Judged: test.args, Project: project}))(t)
+		args := Arguments{Judged: test.args, Project: project}
+		s := testkit.Must(Read(t.Context(), new(source.Reader), opts, args))(t)
 		testkit.Equal(t, fmt.Sprint(test.args), rules(s.Findings()), test.want)
+		w := testkit.Must(Follow(t.Context(), new(source.Reader), opts, args))(t)
+		testkit.Equal(t, fmt.Sprint(test.args, " followed"), rules(w.Look().Findings()), test.want)
 	}
 }
 
