@@ -57,6 +57,7 @@ versions:
 		{"unknown hosts", files{definitionOf(strings.Replace(feeds, "hosts", "x-hosts", 1))}, files{manifest(served)}, []string{"feeds.yaml hosts-unknown"}},
 		{"another base path", files{definitionOf(strings.Replace(feeds, "base_path: /feeds", "base_path: /films", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
 		{"an export", files{definitionOf(feeds)}, files{export(served)}, nil},
+		{"check of an export", files{export(served)}, files{other()}, []string{"export.json hosts-unknown"}},
 		{"an export with another host", files{definitionOf(strings.Replace(feeds, "feeds.example.com", "feeds.example.org", 1))}, files{export(served)}, nil},
 		{"a partner in an export", files{definitionOf(feeds + partner)}, files{export(`{"endpoints": {"https://partner.example.net/a": {"method": "get"}}}`)}, nil},
 		{"a partner with other settings in an export", files{definitionOf(feeds + partner)},
@@ -74,6 +75,54 @@ versions:
 			if !slices.Equal(got, test.want) {
 				t.Errorf("%s: got %q, not %q", test.name, got, test.want)
 			}
+		}
+	}
+}
+
+// Only what an error hides may decide about other files.
+func TestPartial(t *testing.T) {
+	const text = `
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/feeds: {name: Feeds, method: get, mime_type: application/json, context_obj: [{key: k, type: ctx}]}
+`
+	for _, test := range []struct {
+		old, new string
+		want     bool
+	}{
+		{"method: get", "method: GET", false},
+		{"type: ctx", "type: cookie", false},
+		{"\nversions", "\nhosts: [a b]\nversions", true},
+		{"\nversions", "\nenable: [authentification]\nversions", true},
+		{"context_obj: [{key: k, type: ctx}]", "context_obj: {key: k}", true},
+		{"{{host}}", "{host}", true},
+		{"    endpoints", "\tendpoints", true},
+	} {
+		f := definition.Parse("feeds.yaml", []byte(strings.Replace(text, test.old, test.new, 1)))
+		if len(definition.Errors(f)) == 0 || f.Partial() != test.want {
+			t.Errorf("%s: %v, not %v: %v", test.new, f.Partial(), test.want, definition.Errors(f))
+		}
+	}
+}
+
+// What is allowed for a judged endpoint is allowed whichever of the two URLs is the shorter one.
+func TestAllowInsideSegment(t *testing.T) {
+	other := func(path string) *definition.File {
+		return definition.Parse("other.json", []byte(`{"versions": {"v1": {"endpoints": {"https://{{host}}`+path+
+			`": {"name": "N", "method": "post", "mime_type": "application/json"}}}}}`))
+	}
+	const text = `
+base_path: /media
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/media: {name: Media, method: get, mime_type: application/json, allow: {overlap-inside-segment: it is meant}}
+`
+	for _, path := range []string{"/med", "/media-archive"} {
+		found := definition.LintTogether([]*definition.File{definition.Parse("media.yaml", []byte(text))}, []*definition.File{other(path)})
+		if len(found) > 0 {
+			t.Errorf("%s: %v", path, found)
 		}
 	}
 }

@@ -51,12 +51,21 @@ func serviceCases() []serviceCase {
 		s.Hosts = hosts
 		return s
 	}
+	manifest := func(urls ...string) signpost.Service {
+		s := signpost.Service{Served: true, Versions: v1(feed("https://a.example/search"))}
+		for _, u := range urls {
+			s.Versions[0].Manifest.Endpoints = append(s.Versions[0].Manifest.Endpoints, feed(u))
+		}
+		return s
+	}
+	here, there := manifest("https://a.example/films"), manifest("https://a.example/sport")
 	partner, post := "https://b.example/films", formPost("https://{{host}}/films/{{id}}")
 	return []serviceCase{
 		{"manifest at another base path", services(served), two, nil},
 		{"feeds on a host where another service is new",
 			services(on(service("/films", feed(partner), post), "a.example"), service("/sport")),
 			services(on(service("/films", feed(partner), post), "a.example", "b.example"), service("/sport", formPost(partner+"/{{id}}/all"))), nil},
+		{"manifests with a URL in common", services(here, there), services(there, here), nil},
 		{"nothing", two, services(second, first), nil},
 		{"service removed", two, one, nil},
 		{"deprecated service removed", services(first, deprecated), one, nil},
@@ -64,10 +73,13 @@ func serviceCases() []serviceCase {
 		{"base path of one of two", two, services(first, service("/sports", feed(sport))), nil},
 		{"endpoint changed", two, services(first, service("/sport", named(sport, "Sport"))), nil},
 		{"feeds of another service", two, services(first, service("/sport", feed(sport), formPost(below))), nil},
+		{"feeds of a service that declares hosts", services(on(first, "a.example"), second),
+			services(on(first, "a.example"), service("/sport", feed(sport), formPost(below))), nil},
 		{"feeds for a new service", one, services(first, service("/sport", formPost(below))), nil},
 
 		{"base path", one, services(service("/", feed(films))), nil},
 		{"base path unknown before", services(service("", feed(films))), one, nil},
+		{"base path unknown before, of two", services(service("", feed(films), feed(sport))), two, nil},
 		{"base path unknown now", one, services(service("", feed(films))), nil},
 
 		{"below others", services(service("/")), services(service("/", formPost(below))), v1(feed(films))},

@@ -73,6 +73,18 @@ func TestMatch(t *testing.T) {
 	})
 }
 
+// An endpoint with {{host}} takes part once, whether its service declares the host of the feed or covers it by a suffix.
+func TestMatchOnDeclaredHosts(t *testing.T) {
+	one, other := together("one.yaml[a.example *.example]", "/feeds"), together("other.yaml[b.example]", "/feeds/sport")
+	index := match.NewIndex(one, other)
+	for name, shadowed := range map[string]int{"a": 0, "b": 1, "c": 0} {
+		m, ok := index.Match("https://" + name + ".example/feeds/sport")
+		if !ok || len(m.Shadowed) != shadowed {
+			t.Errorf("%s.example: %+v", name, m)
+		}
+	}
+}
+
 // pattern is the URL of an endpoint as a regular expression.
 type pattern struct {
 	url      string

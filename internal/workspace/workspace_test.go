@@ -186,3 +186,21 @@ func TestFindProject(t *testing.T) {
 		}
 	}
 }
+
+// A definition of which a version is left out beside its manifest has another sum, for those that keep what they made of it.
+func TestWithoutStates(t *testing.T) {
+	dir := t.TempDir()
+	saved, a := filepath.Join(dir, "saved.json"), filepath.Join(dir, "a.yaml")
+	testkit.Write(t, a, endpoint("/a", "/a", "")+strings.Replace(endpoint("", "/a/2", "")[len("base_path: \nversions:\n"):], "v1", "v2", 2))
+	args := Arguments{Judged: []string{saved}, Project: Project{Path: "p", Definitions: []string{a}}}
+	testkit.Write(t, saved, `{"endpoints": {"https://a.example/v1/a": {}}}`)
+	w := testkit.Must(Follow(t.Context(), new(source.Reader), Options{Hasty: true, Manifests: true}, args))(t)
+	before := w.Look()
+	testkit.Write(t, saved, `{"endpoints": {"https://a.example/v1/elsewhere": {}}}`)
+	after := w.Look()
+	was, is := before.Files[1], after.Files[1]
+	left, all := was.Definition.Versions(), is.Definition.Versions()
+	if !slices.Equal(left, []string{"v2"}) || len(all) != 2 || was.Sum == is.Sum || len(before.LeftOut) != 1 || len(after.LeftOut) != 0 {
+		t.Errorf("%v with %s, then %v with %s", left, was.Sum, all, is.Sum)
+	}
+}
