@@ -130,6 +130,22 @@ func TestPageChanges(t *testing.T) {
 	p.waitText("#changes-list", "option-removed", "context-required", "default-changed")
 }
 
+// TestPageChangesWithErrors checks that the page does not say that nothing has changed in a file that it does not compare.
+func TestPageChangesWithErrors(t *testing.T) {
+	t.Parallel()
+	const good = `versions: {v1: {endpoints: {"https://{{host}}/v1/feeds": {name: Feeds, method: get, mime_type: application/json}}}}`
+	bad := strings.Replace(good, "method: get", "method: GET", 1)
+	s, address := serveFile(t, bad)
+	p := openTab(t, address+"#/changes?source=feeds.yaml")
+	p.waitText("#changes-stale", "Nothing is compared while the file has errors.")
+	testkit.Equal(t, "verdict", p.eval(`document.querySelector("#changes-none")`), nil)
+	show(s, good)
+	p.waitText("#changes-none", "Nothing has changed.")
+	testkit.Equal(t, "note", p.eval(`document.querySelector("#changes-stale")`), nil)
+	show(s, bad)
+	p.waitText("#changes-stale", "What is compared is its last version without errors.")
+}
+
 // TestChangesTogether checks that feeds of everything else on the page count, on every host of the service unless the
 // deployment names one, as for signpost diff --registered and --host: for the marks, and for each base.
 func TestChangesTogether(t *testing.T) {

@@ -71,6 +71,7 @@ type source struct {
 	Features []feature  `json:"features"`
 	Versions []*version `json:"versions"` // of shown
 	Empty    bool       `json:"empty"`    // there is nothing in the file yet
+	Stale    bool       `json:"stale"`    // changes are those of an earlier text, because this one has errors
 	Notes    []string   `json:"notes"`
 
 	Findings []finding     `json:"-"` // sent in the lists of the view, as the changes and the endpoints are
@@ -195,6 +196,7 @@ func (r *record) build(host string, features []string) *source {
 	}
 	src.Findings = findings(r.now.Definition, r.findings)
 	src.Empty = len(bytes.TrimSpace(r.now.Text)) == 0
+	src.Stale = r.good != r.now
 	src.shown = r.now
 	if r.good != nil && !readable(r.now) {
 		src.shown = r.good // a syntax error takes neither title nor features away

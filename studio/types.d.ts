@@ -26,7 +26,7 @@ type Change = { rule: string, level: string, version: string, endpoint: string, 
   doing: string, requests?: number, of?: number };
 type Failure = { detail: string, hint?: string, findings?: Finding[], problems?: Problem[], status?: number };
 type Source = { id: string, base_path: string, kind: "file" | "example" | "address", path: string, title: string, host: string,
-  host_open: boolean, formatted: boolean, empty: boolean, read?: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
+  host_open: boolean, formatted: boolean, empty: boolean, stale: boolean, read?: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
   findings: Finding[], notes: string[], failure: Failure | null, changes: Change[], since?: string };
 type Marks = { lost: string[], problems: number, errors: boolean, changed: boolean };
 type Place = { source: string, version: string, key: string, name: string, url: string };

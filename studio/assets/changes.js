@@ -18,6 +18,7 @@ export function changesView(s) {
   const v = version(s);
   const others = s.versions.filter((other) => other !== v);
   const result = loadChanges(s.id);
+  const stale = s.stale && base !== "version";
   const waiting = !result && !(base === "git" && !of);
   const bases = [
     ["registered", s.kind === "address" ? "its state when it was registered" : "its state when the studio started"],
@@ -46,7 +47,10 @@ export function changesView(s) {
     result?.failure && failureBox(result.failure, "changes-failure"),
     waiting && h("p", { class: "blank-line" }, "Comparing…"),
     base === "git" && !of && h("p", { class: "blank-line" }, "Enter a revision, such as main or HEAD~1."),
-    result?.changes && show(result.changes, result.before ?? {}, s));
+    stale && h("p", { class: "problem", id: "changes-stale" }, s.since
+      ? "The file has errors. What is compared is its last version without errors."
+      : "Nothing is compared while the file has errors."),
+    result?.changes && (s.since || !stale) && show(result.changes, result.before ?? {}, s));
 }
 
 /** @param {string} chosen */
