@@ -351,6 +351,9 @@ func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
 
 // read reads the files with a single git process.
 func (g gitPath) read(ctx context.Context, entries []gitEntry) ([]Document, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
 	var objects bytes.Buffer
 	for _, e := range entries {
 		fmt.Fprintln(&objects, e.object)
