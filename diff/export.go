@@ -112,7 +112,7 @@ func (d *differ) exportOn(
 	besides := make(map[string]bool)
 	for _, v := range d.Registered {
 		for u := range endpointsOf(v) {
-			if len(v.Hosts) == 0 || v.Hosts.Has(host) {
+			if !u.HasHostPlaceholder() || len(v.Hosts) == 0 || v.Hosts.Has(host) {
 				besides[canonical(u.Resolve(host))] = true
 			}
 		}
