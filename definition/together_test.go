@@ -58,6 +58,10 @@ versions:
 		{"another base path", files{definitionOf(strings.Replace(feeds, "base_path: /feeds", "base_path: /films", 1))}, files{manifest(served)}, []string{"feeds.yaml registered-twice"}},
 		{"an export", files{definitionOf(feeds)}, files{export(served)}, nil},
 		{"check of an export", files{export(served)}, files{other()}, []string{"export.json hosts-unknown"}},
+		{"an invalid URL in an export", files{definitionOf(feeds)},
+			files{export(`{"endpoints": {"https://feeds.example.com/feeds/v1/all#x": {"method": "get"}}}`)}, nil},
+		{"hosts that cannot be read", files{definitionOf(strings.Replace(feeds, "feeds.example.com]", "feeds example]", 1))},
+			files{manifest(served)}, []string{"feeds.yaml hosts"}},
 		{"an export with another host", files{definitionOf(strings.Replace(feeds, "feeds.example.com", "feeds.example.org", 1))}, files{export(served)}, nil},
 		{"a partner in an export", files{definitionOf(feeds + partner)}, files{export(`{"endpoints": {"https://partner.example.net/a": {"method": "get"}}}`)}, nil},
 		{"a partner with other settings in an export", files{definitionOf(feeds + partner)},
@@ -124,5 +128,19 @@ versions:
 		if len(found) > 0 {
 			t.Errorf("%s: %v", path, found)
 		}
+	}
+}
+
+// What is beyond the specification does not change how clients call an endpoint.
+func TestCalledAlike(t *testing.T) {
+	const text = `
+versions:
+  v1:
+    endpoints:
+      https://{{host}}/med: {name: Med, method: get, mime_type: application/json, context_obj: [{key: k, type: ctx}]}
+      https://{{host}}/media: {name: Media, method: get, mime_type: application/json, context_obj: [{key: k, type: ctx, +note: x}]}
+`
+	if found := definition.Lint(definition.Parse("feeds.yaml", []byte(text))); len(found) > 0 {
+		t.Error(found)
 	}
 }

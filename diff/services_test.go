@@ -66,6 +66,8 @@ func serviceCases() []serviceCase {
 			services(on(service("/films", feed(partner), post), "a.example"), service("/sport")),
 			services(on(service("/films", feed(partner), post), "a.example", "b.example"), service("/sport", formPost(partner+"/{{id}}/all"))), nil},
 		{"manifests with a URL in common", services(here, there), services(there, here), nil},
+		{"a manifest beside a definition that it may be of",
+			services(manifest("https://a.example/films/v1/feeds"), first), services(second), nil},
 		{"nothing", two, services(second, first), nil},
 		{"service removed", two, one, nil},
 		{"deprecated service removed", services(first, deprecated), one, nil},
