@@ -61,8 +61,8 @@ func without(files []*File, out map[*version]bool) []*File {
 	return left
 }
 
-// WithoutStates returns definitions without the version that a manifest is taken to be of. That is the one which would be
-// published at its address, on a host that the definition declares, or else the only one with most of its URLs.
+// WithoutStates returns definitions without the version that a manifest is taken to be of. That is the one which would
+// be published at its address, on a host that the definition declares, or else the only one with most of its URLs.
 func (f *File) WithoutStates(definitions []*File) []*File {
 	name, path := addressHost(f.Name), signpost.CutURL(f.Name).Path()
 	out, similar := make(map[*version]bool), make(map[*version]bool)
@@ -84,8 +84,8 @@ func (f *File) WithoutStates(definitions []*File) []*File {
 	return without(definitions, out)
 }
 
-// isMostly reports whether a version of a definition, rendered for one of its hosts, has most of the URLs of a manifest.
-// Those that are written out in both tell nothing: they may be of a third party.
+// isMostly reports whether a version of a definition, rendered for one of its hosts, has most of the URLs of a
+// manifest. Those that are written out in both tell nothing: they may be of a third party.
 func (f *File) isMostly(of *File, v *version) bool {
 	byRest := make(map[string][]signpost.URL)
 	for written := range v.manifest.All() {

@@ -345,8 +345,8 @@ func (w *Workspace) parse() {
 	w.last, w.known = next, known
 }
 
-// withoutStates leaves out the definitions of the project of which something judged is another state: a git revision, an
-// artifact or standard input that has a service with the same base path. Of a manifest, it leaves out the version.
+// withoutStates leaves out the definitions of the project of which something judged is another state: a git revision,
+// an artifact or standard input that has a service with the same base path. Of a manifest, it leaves out the version.
 func withoutStates(all []*File) (files []*File, leftOut []LeftOut) {
 	isBeside := func(f *File) bool { return f.Role == Beside }
 	if !slices.ContainsFunc(all, isBeside) { // a server has none, and may have thousands of files
