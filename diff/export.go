@@ -36,13 +36,18 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 	}
 	p := d.plan
 	p.host = names[0]
-	for i, host := range names {
+	var unregistered []*comparison // on hosts on which nobody has registered them
+	for _, host := range names {
 		c, rest := d.exportOn(host, studio, news)
-		isLast := i == len(names)-1 && len(p.comparisons) == 0
-		if len(rest) < len(studio) || isLast { // else nobody has registered it there
-			p.comparisons = append(p.comparisons, c)
-			studio = rest
+		if len(rest) == len(studio) {
+			unregistered = append(unregistered, c)
+			continue
 		}
+		p.comparisons = append(p.comparisons, c)
+		studio = rest
+	}
+	if len(p.comparisons) == 0 {
+		p.comparisons = unregistered
 	}
 	last := p.comparisons[len(p.comparisons)-1]
 	others := &signpost.Version{}
