@@ -286,7 +286,7 @@ var remedies = map[diff.UndecidedError]string{
 	diff.UndecidedHost:    "name it with --host",
 	diff.UndecidedHosts:   "declare hosts in the definition",
 	diff.UndecidedVersion: "compare with the address of the manifest, which names it",
-	diff.UndecidedService: "compare each manifest with its definition alone",
+	diff.UndecidedService: "compare with its definition alone",
 	diff.UnknownManifest:  "compare with its definition alone",
 	diff.UndecidedExport:  "compare with its export, or leave out --export",
 }
