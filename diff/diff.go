@@ -30,9 +30,9 @@ type Options struct {
 	// as registered besides.
 	Export bool
 
-	// One says that one side is not all that there is, but one service. A manifest there is compared with the service of
-	// the other side that it is of.
-	One bool
+	// Whole says that a side with a single manifest is all that there is. Otherwise that is compared with the service of
+	// the other side that it is of, and nothing else is.
+	Whole bool
 
 	// Today is the date for deprecations. Zero means the current date.
 	Today time.Time

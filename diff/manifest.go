@@ -84,8 +84,8 @@ func hasHost(versions ...signpost.Version) bool {
 // mixed returns the manifest if one side is a manifest and the other side is not, and the services of the other side. A
 // manifest that was stored with {{host}} counts as a definition beside one without.
 func (d *differ) mixed(olds, news []signpost.Service) (manifest *signpost.Service, others []signpost.Service) {
-	isOne := len(olds) == 1 && len(news) == 1
-	if !isOne && !d.One || len(olds) == 0 || len(news) == 0 { // services have come or gone
+	isPair := len(olds) == 1 && len(news) == 1
+	if d.Whole && !isPair || len(olds) == 0 || len(news) == 0 { // services have come or gone
 		return nil, nil
 	}
 	single := func(services []signpost.Service) bool {

@@ -484,7 +484,7 @@ func wantTruth(t testing.TB, random *rand.Rand) (feeds [3]int) {
 			BasePath: "/" + other.Name, Hosts: other.Hosts, Versions: []signpost.Version{other},
 		})
 	}
-	changes, err = diff.Options{Host: host, One: true}.Services(was, directory)
+	changes, err = diff.Options{Host: host}.Services(was, directory)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func (c serviceCase) changes() []diff.Change {
 	if len(c.old) == 1 && len(c.new) == 1 {
 		return compare(c.old[0], c.new[0], c.others...)
 	}
-	changes, err := diff.Options{Registered: c.others, One: c.old[0].Served}.Services(c.old, c.new)
+	changes, err := diff.Options{Registered: c.others}.Services(c.old, c.new)
 	if err != nil {
 		panic(err)
 	}

@@ -298,8 +298,8 @@ func (c *CLI) compareSides(
 ) (changes []diff.Change, err error) {
 	options := diff.Options{
 		Registered: versionsOf(registered), Host: f.host, Export: f.export, Today: c.Today,
-		One:  !old.directory() || !new.directory(),
-		Note: func(note string) { c.reportLines([]string{note}) },
+		Whole: old.directory() && new.directory(),
+		Note:  func(note string) { c.reportLines([]string{note}) },
 	}
 	before, after := states(old.services), states(new.services)
 	if old.directory() || new.directory() {
