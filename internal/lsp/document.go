@@ -111,7 +111,8 @@ func (d *document) span(from, to int) span { return span{d.position(from), d.pos
 
 func (d *document) nodeSpan(n *tree.Node) span { return d.span(n.Start(), n.End()) }
 
-// pathOf returns the path of a file URI, or "" for any other.
+// pathOf returns the path of a file URI, or "" for any other. It is the one by which the directory is known to the
+// system, as signpost lint uses it there: above a symbolic link are other directories.
 func pathOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" || u.Path == "" {
@@ -121,5 +122,9 @@ func pathOf(uri string) string {
 	if runtime.GOOS == "windows" {
 		path = strings.TrimPrefix(path, "/") // of /C:/feeds.yaml
 	}
-	return filepath.Clean(filepath.FromSlash(path))
+	dir, name := filepath.Split(filepath.Clean(filepath.FromSlash(path)))
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return filepath.Join(dir, name)
 }

@@ -94,6 +94,19 @@ func TestProject(t *testing.T) {
 	}
 }
 
+// TestLinkedDirectory checks that a document in a directory behind a symbolic link is judged with the project that
+// signpost lint finds there.
+func TestLinkedDirectory(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "link")
+	testkit.OK(t, os.Symlink(filepath.Join(inProject(t), "services"), link))
+	c := filepath.Join(link, "c.yaml")
+	e := newEditor(t)
+	e.open(c, testkit.Read(t, c))
+	if got := e.found(c, 1); !strings.Contains(got, "overlap-drops-context") {
+		t.Errorf("what the project registers does not count: %s", got)
+	}
+}
+
 // TestParsedOnce counts the calls of the parser: one for each text, whatever the editor asks about it, and whatever is
 // registered together with it. An unsaved text counts for the others, whether it looks like a definition or not.
 func TestParsedOnce(t *testing.T) {
