@@ -51,11 +51,31 @@ func LogFindings(log *slog.Logger, findings []signpost.Finding) {
 // logResult logs and counts the result of an update, except for the findings, and caches good definitions of remote
 // sources.
 func (d *Daemon) logResult(out Loaded) {
-	ok := true
-	failures := make(map[string]bool)
-	for _, failed := range out.Snapshot.Failures {
-		failures[failed.Err.Error()] = true
-		if d.failures[failed.Err.Error()] {
+	readable := d.logFailures(out.Snapshot.Failures)
+	touched := slices.Concat(out.changed, out.withdrawn)
+	for _, remote := range d.remotes {
+		of := func(s *followed) bool { return s.From == remote }
+		if version := remote.Status().Version; version != "" && slices.ContainsFunc(touched, of) {
+			d.Log.Info("source read", "source", remote.Name(), "version", version)
+		}
+	}
+	d.logWithdrawn(out.withdrawn)
+	good := d.logChanged(out.changed)
+	d.cacheDefinitions(touched)
+	if !readable || len(touched) > 0 {
+		d.metrics.reloaded(readable && good)
+	}
+}
+
+// logFailures logs the sources that cannot be read, once each, and reports whether no new one is among those that are
+// to be served.
+func (d *Daemon) logFailures(failures []workspace.Failure) (ok bool) {
+	ok = true
+	known := d.failures
+	d.failures = make(map[string]bool)
+	for _, failed := range failures {
+		d.failures[failed.Err.Error()] = true
+		if known[failed.Err.Error()] {
 			continue
 		}
 		if failed.Role == workspace.Registered {
@@ -69,19 +89,15 @@ func (d *Daemon) logResult(out Loaded) {
 		}
 		d.Log.Error(message, "error", failed.Err)
 	}
-	if len(failures) == 0 && len(d.failures) > 0 {
+	if len(failures) == 0 && len(known) > 0 {
 		d.Log.Info("all sources can be read again")
 	}
-	d.failures = failures
-	touched := slices.Concat(out.changed, out.withdrawn)
-	for _, remote := range d.remotes {
-		of := func(s *followed) bool { return s.From == remote }
-		if version := remote.Status().Version; version != "" && slices.ContainsFunc(touched, of) {
-			d.Log.Info("source read", "source", remote.Name(), "version", version)
-		}
-	}
+	return ok
+}
+
+func (d *Daemon) logWithdrawn(withdrawn []*followed) {
 	served := d.handler.Routes()
-	for _, s := range out.withdrawn {
+	for _, s := range withdrawn {
 		if s.current == nil {
 			continue
 		}
@@ -99,7 +115,12 @@ func (d *Daemon) logResult(out Loaded) {
 		d.Log.Warn("definition removed: its manifests are no longer served", "definition", s.Name,
 			"base_path", s.current.BasePath, "manifests", strings.Join(gone, ", "))
 	}
-	for _, s := range out.changed {
+}
+
+// logChanged logs what became of the definitions that have changed, and reports whether all are published.
+func (d *Daemon) logChanged(changed []*followed) (ok bool) {
+	ok = true
+	for _, s := range changed {
 		if s.bad() {
 			ok = false
 			message := "definition rejected: there is none to serve in its place"
@@ -115,8 +136,5 @@ func (d *Daemon) logResult(out Loaded) {
 		}
 		d.Log.Info("published", args...)
 	}
-	d.cacheDefinitions(touched)
-	if !ok || len(touched) > 0 {
-		d.metrics.reloaded(ok)
-	}
+	return ok
 }

@@ -34,61 +34,77 @@ func (c cursor) items(known names) []completionItem {
 	if c.isKey {
 		path = path[:len(path)-1]
 	}
-	item := len(path) > 0 && path[len(path)-1] == ""
-	var items []completionItem
-	add := func(kind int, n name, text string) {
-		exists, _ := c.owner.Field(n.name)
-		isThis := func(i completionItem) bool { return i.Label == n.name }
-		if c.isKey && exists != nil || slices.ContainsFunc(items, isThis) {
-			return
-		}
-		item := completionItem{Label: n.name, Kind: kind, Detail: n.detail, TextEdit: textEdit{NewText: text}}
-		if n.description != "" {
-			item.Documentation = &markup{"markdown", n.description}
-		}
-		items = append(items, item)
-	}
 	here := c.fields.At(path...)
-	if !c.isKey || item && len(c.owner.Fields) == 1 {
-		for _, v := range here {
-			for _, n := range valuesOf(v, known) {
-				add(itemValue, n, c.write(n.name))
-			}
-			if v.Type == fields.List { // a list that is not begun
-				for _, n := range valuesOf(v.Each, known) {
-					add(itemValue, n, "["+c.write(n.name)+"]")
-				}
+	inList := len(path) > 0 && path[len(path)-1] == ""
+	var items []completionItem
+	if !c.isKey || inList && len(c.owner.Fields) == 1 {
+		items = append(items, c.valueItems(here, known)...)
+	}
+	if c.isKey || inList {
+		items = append(items, c.fieldItems(here, known)...)
+	}
+	if c.isKey && len(path) == 3 && path[0] == "versions" && path[2] == "endpoints" {
+		opening, _ := c.keyQuotes()
+		url := "https://" + signpost.HostPlaceholder + "/" + path[1] + "/"
+		items = append(items, newItem(itemField, name{url, "an endpoint of this service", ""}, opening+url))
+	}
+	offered := make(map[string]bool)
+	return slices.DeleteFunc(items, func(i completionItem) bool {
+		exists, _ := c.owner.Field(i.Label)
+		isDouble := offered[i.Label] || c.isKey && exists != nil
+		offered[i.Label] = true
+		return isDouble
+	})
+}
+
+// valueItems returns the values that the fields at the cursor accept.
+func (c cursor) valueItems(here []*fields.Value, known names) (items []completionItem) {
+	for _, v := range here {
+		for _, n := range valuesOf(v, known) {
+			items = append(items, newItem(itemValue, n, c.write(n.name)))
+		}
+		if v.Type == fields.List { // a list that is not begun
+			for _, n := range valuesOf(v.Each, known) {
+				items = append(items, newItem(itemValue, n, "["+c.write(n.name)+"]"))
 			}
 		}
 	}
-	if !c.isKey && !item {
-		return items
+	return items
+}
+
+// fieldItems returns the fields that the objects at the cursor can have, the required ones first.
+func (c cursor) fieldItems(here []*fields.Value, known names) (items []completionItem) {
+	add := func(n name, isCollection bool) {
+		items = append(items, newItem(itemField, n, c.writeKey(n.name, isCollection)))
 	}
 	for _, v := range here {
 		for _, detail := range []string{"required", ""} { // in this order
 			for _, f := range v.Fields {
 				if f.Required == (detail != "") {
-					add(itemField, name{f.Name, detail, f.Doc}, c.writeKey(f.Name, f.Value.Type >= fields.Object))
+					add(name{f.Name, detail, f.Doc}, f.Value.Type >= fields.Object)
 				}
 			}
 		}
 		if v.Type == fields.Object && v.Each != nil {
 			for _, n := range known[v.Names] {
-				add(itemField, n, c.writeKey(n.name, v.Each.Type >= fields.Object))
+				add(n, v.Each.Type >= fields.Object)
 			}
 		}
 		if v.Open {
 			for _, n := range known[fields.Extras] {
-				add(itemField, n, c.writeKey(n.name, false))
+				add(n, false)
 			}
 		}
 	}
-	if len(path) == 3 && path[0] == "versions" && path[2] == "endpoints" {
-		opening, _ := c.keyQuotes()
-		url := "https://" + signpost.HostPlaceholder + "/" + path[1] + "/"
-		add(itemField, name{url, "an endpoint of this service", ""}, opening+url)
-	}
 	return items
+}
+
+func newItem(kind int, n name, text string) completionItem {
+	item := completionItem{Label: n.name, Kind: kind, Detail: n.detail, TextEdit: textEdit{NewText: text}}
+	if n.description != "" {
+		item.Documentation = &markup{"markdown", n.description}
+	}
+	return item
 }
 
 // valuesOf returns the values that a scalar can have.
