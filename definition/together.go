@@ -2,6 +2,7 @@ package definition
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"strings"
 
@@ -190,45 +191,34 @@ type owner struct {
 // overlaps returns the findings about overlap, and records which rules of allow fields are used.
 func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpost.Finding {
 	without := published(files, registered)
-	var judged map[string]registeredEndpoint
-	if len(registered) > 0 {
-		judged = asRegistered(files)
-	}
-	var all [2][]signpost.Version
 	var owners []owner // by version
-	for i, some := range [][]*File{files, registered} {
-		for _, f := range some {
-			for j := range f.versions {
-				v := &f.versions[j]
-				if without[v] {
-					continue
-				}
-				manifest, places := f.comparable(v, i == 0)
-				var lines []int
-				if !f.served { // otherwise they are probably all on one
-					for _, at := range places {
-						lines = append(lines, at.line)
-					}
-				}
-				if isExport := f.served && addressHost(f.Name) == ""; isExport && i > 0 {
-					manifest.Endpoints = slices.DeleteFunc(manifest.Endpoints, func(e signpost.Endpoint) bool {
-						judged, found := judged[e.URL]
-						return found && judged.isEntryOf(e)
-					})
-				}
-				all[i] = append(all[i], signpost.Version{
-					Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: manifest, Lines: lines,
-				})
-				owners = append(owners, owner{f, used[f], places})
-			}
+	var judged, others []signpost.Version
+	for f, v := range versionsOf(files, without) {
+		manifest, places := f.comparable(v, true)
+		owners = append(owners, owner{f, used[f], places})
+		judged = append(judged, f.asVersion(v, manifest, places))
+	}
+	var entries map[string]registeredEndpoint
+	if len(registered) > 0 {
+		entries = asRegistered(files)
+	}
+	for f, v := range versionsOf(registered, without) {
+		manifest, places := f.comparable(v, false)
+		if isExport := f.served && addressHost(f.Name) == ""; isExport {
+			manifest.Endpoints = slices.DeleteFunc(manifest.Endpoints, func(e signpost.Endpoint) bool {
+				entry, found := entries[e.URL]
+				return found && entry.isEntryOf(e)
+			})
 		}
+		owners = append(owners, owner{f, used[f], places})
+		others = append(others, f.asVersion(v, manifest, places))
 	}
 	var findings []signpost.Finding
 	allowed := func(version, position int, rule string, lost signpost.ContextItem) bool {
 		o := owners[version]
 		return o.allowsLoss(rule, o.places[position], lost, o.used)
 	}
-	for i, some := range match.OverlapsExcept(all[0], all[1], allowed) {
+	for i, some := range match.OverlapsExcept(judged, others, allowed) {
 		for _, f := range some {
 			o := owners[i]
 			if f.Rule == match.RuleHostsUnknown && o.hostsFail { // a consequence
@@ -242,6 +232,30 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 		}
 	}
 	return findings
+}
+
+// versionsOf returns the versions of files, but for those that are left out.
+func versionsOf(files []*File, without map[*version]bool) iter.Seq2[*File, *version] {
+	return func(yield func(*File, *version) bool) {
+		for _, f := range files {
+			for i := range f.versions {
+				if v := &f.versions[i]; !without[v] && !yield(f, v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// asVersion returns a version of the file as package match takes it.
+func (f *File) asVersion(v *version, manifest signpost.Manifest, places []place) signpost.Version {
+	var lines []int
+	if !f.served { // otherwise they are probably all on one
+		for _, at := range places {
+			lines = append(lines, at.line)
+		}
+	}
+	return signpost.Version{Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: manifest, Lines: lines}
 }
 
 // comparable returns the parts of a version that decide which endpoint answers for a feed, and the places of the
