@@ -56,35 +56,38 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 		d.check(item, v.Each, v.Each.What)
 	}
 	for _, f := range n.Fields {
-		switch {
-		case d.isExtension(f.Key.Text) && v.Of(f.Key.Text) == nil:
-			continue
-		case v.Each != nil:
-			if v.Each == fields.Version && !v.Keys.MatchString(f.Key.Text) {
-				d.wrongVersion(n, f)
-			}
-			outer := d.within
-			if v.Each.What == "endpoint" {
-				d.within = f
-			}
-			d.check(f.Value, v.Each, strings.Replace(v.Each.What, fields.Key, f.Key.Text, 1))
-			d.within = outer
-			continue
-		}
-		known := v.Field(f.Key.Text)
-		if known == nil && !d.beyond(n, f, v, what) {
-			d.unknownField(n, f, v, what)
-		}
-		if known == nil {
-			known = v.Field(f.Key.Text) // it may have been renamed
-		}
-		if known != nil {
-			d.check(f.Value, known.Value, known.Name)
-		}
+		d.checkField(n, f, v, what)
 	}
 	if v.Open {
 		if extra := d.extraOf(n, v); extra != "" {
 			d.extras[n] = extra
+		}
+	}
+}
+
+// checkField compares a field of an object with the table of fields.
+func (d *decoder) checkField(n *tree.Node, f tree.Field, v *fields.Value, what string) {
+	known := v.Field(f.Key.Text)
+	switch {
+	case d.isExtension(f.Key.Text) && v.Of(f.Key.Text) == nil:
+	case v.Each != nil:
+		if v.Each == fields.Version && !v.Keys.MatchString(f.Key.Text) {
+			d.wrongVersion(n, f)
+		}
+		outer := d.within
+		if v.Each.What == "endpoint" {
+			d.within = f
+		}
+		d.check(f.Value, v.Each, strings.Replace(v.Each.What, fields.Key, f.Key.Text, 1))
+		d.within = outer
+	case known != nil:
+		d.check(f.Value, known.Value, known.Name)
+	default:
+		if !d.beyond(n, f, v, what) {
+			d.unknownField(n, f, v, what)
+		}
+		if renamed := v.Field(f.Key.Text); renamed != nil {
+			d.check(f.Value, renamed.Value, renamed.Name)
 		}
 	}
 }

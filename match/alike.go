@@ -18,13 +18,39 @@ func Alike(versions ...signpost.Version) map[string]string {
 	if !slices.ContainsFunc(versions, hasSeveral) {
 		return nil
 	}
-	type presence struct {
-		version int
-		form    string // of the host in the URL
+	there, forms := presences(versions)
+	alike, seen, first := make(map[string]string), make(map[string]bool), make(map[string]string)
+	for _, v := range versions {
+		for _, name := range v.Hosts {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			key := groupOf(name, forms, there)
+			other, found := first[key]
+			if !found {
+				first[key] = name
+				continue
+			}
+			for _, form := range forms {
+				alike[fill(form, name)] = fill(form, other)
+			}
+		}
 	}
-	there := make(map[string][]presence) // by host
+	return alike
+}
+
+// presence is that of a version on a host, whose URLs have the host in a form: with {{host}}, or written out.
+type presence struct {
+	version int
+	form    string
+}
+
+// presences returns what is on each host, and the forms with {{host}} in which URLs have it.
+func presences(versions []signpost.Version) (there map[string][]presence, forms []string) {
+	there = make(map[string][]presence)
 	known := map[string]bool{signpost.HostPlaceholder: true}
-	forms := []string{signpost.HostPlaceholder} // with {{host}}
+	forms = []string{signpost.HostPlaceholder}
 	for i, v := range versions {
 		for u := range v.Manifest.All() {
 			name := strings.ToLower(u.Hostname())
@@ -47,37 +73,25 @@ func Alike(versions ...signpost.Version) map[string]string {
 			}
 		}
 	}
-	alike, seen, first := make(map[string]string), make(map[string]bool), make(map[string]string)
-	for _, v := range versions {
-		for _, name := range v.Hosts {
-			if seen[name] {
-				continue
-			}
-			seen[name] = true
-			var text strings.Builder // what is there
-			for _, form := range forms {
-				whole := fill(form, name)
-				isUnique := whole == ""
-				for _, p := range there[whole] {
-					fmt.Fprintf(&text, "%d %q ", p.version, p.form)
-					isUnique = isUnique || p.form != form
-				}
-				if isUnique {
-					text.WriteString(name)
-				}
-				text.WriteByte(';')
-			}
-			other, found := first[text.String()]
-			if !found {
-				first[text.String()] = name
-				continue
-			}
-			for _, form := range forms {
-				alike[fill(form, name)] = fill(form, other)
-			}
+	return there, forms
+}
+
+// groupOf returns a text that is the same for hosts that are alike.
+func groupOf(name string, forms []string, there map[string][]presence) string {
+	var text strings.Builder
+	for _, form := range forms {
+		whole := fill(form, name)
+		isUnique := whole == ""
+		for _, p := range there[whole] {
+			fmt.Fprintf(&text, "%d %q ", p.version, p.form)
+			isUnique = isUnique || p.form != form
 		}
+		if isUnique {
+			text.WriteString(name)
+		}
+		text.WriteByte(';')
 	}
-	return alike
+	return text.String()
 }
 
 // fill returns the host that a form with {{host}} stands for, or "" if there is none: the name may not fit into it.
