@@ -2,7 +2,8 @@ package signpost
 
 import (
 	"slices"
-	"strings"
+
+	"signpost/internal/suffix"
 )
 
 // Feature is an optional capability of a deployment. Enabling it adds context keys to the matching endpoints.
@@ -46,20 +47,22 @@ func GeoRestriction() Feature { return BuiltIn()[1] }
 func (m Manifest) WithFeatures(features ...Feature) Manifest {
 	m = m.Clone()
 	features = order(features)
+	var suffixes [][]string
+	for _, f := range features {
+		suffixes = append(suffixes, append([]string{f.URLSuffix}, f.URLSuffixes...))
+	}
+	matching := suffix.NewSet(suffixes...)
 	for i := range m.Endpoints {
-		for _, f := range features {
-			m.Endpoints[i].apply(f)
+		e := &m.Endpoints[i]
+		for _, number := range matching.Of(e.URL) {
+			e.apply(features[number])
 		}
 	}
 	return m
 }
 
-// apply appends the items of a feature if it matches the endpoint.
+// apply appends the items of a feature.
 func (e *Endpoint) apply(f Feature) {
-	ends := func(suffix string) bool { return strings.HasSuffix(e.URL, suffix) }
-	if !ends(f.URLSuffix) && !slices.ContainsFunc(f.URLSuffixes, ends) {
-		return
-	}
 	for _, item := range f.ContextObj {
 		if !slices.ContainsFunc(e.ContextObj, func(c ContextItem) bool { return c.Key == item.Key }) {
 			e.ContextObj = append(e.ContextObj, item)

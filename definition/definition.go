@@ -246,9 +246,18 @@ func (f *File) Enabled() []string { return slices.Clone(f.enable) }
 
 // named returns the features with the given names.
 func (f *File) named(names []string) []signpost.Feature {
+	wanted := setOf(names)
 	return slices.DeleteFunc(slices.Clone(f.features), func(feature signpost.Feature) bool {
-		return !slices.Contains(names, feature.Name)
+		return !wanted[feature.Name]
 	})
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }
 
 // Versions returns the names of the API versions, in file order.

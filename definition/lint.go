@@ -7,6 +7,7 @@ import (
 
 	"signpost"
 	"signpost/host"
+	"signpost/internal/suffix"
 	"signpost/internal/tree"
 	"signpost/internal/warnings"
 )
@@ -85,8 +86,12 @@ func simplify(params []signpost.Param) {
 
 // lintFeatures checks the features that the file declares and the names of those that it enables.
 func (d *decoder) lintFeatures() {
+	features := make(map[string]signpost.Feature)
+	for _, f := range d.features {
+		features[f.Name] = f
+	}
 	for _, declared := range d.declared {
-		feature := d.features[d.featureIndex(declared.Key.Text)]
+		feature := features[declared.Key.Text]
 		for _, f := range feature.Validate() {
 			d.reportAt(f, declared, f.Path, nil)
 		}
@@ -96,14 +101,16 @@ func (d *decoder) lintFeatures() {
 		}
 	}
 	known := d.Features()
+	isKnown, isEnabled := setOf(known), make(map[string]bool)
 	for _, n := range d.enabled {
 		switch {
-		case !slices.Contains(known, n.Text):
+		case !isKnown[n.Text]:
 			d.unknown(RuleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
-		case slices.Contains(d.enable, n.Text):
+		case isEnabled[n.Text]:
 			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
 		default:
 			d.enable = append(d.enable, n.Text)
+			isEnabled[n.Text] = true
 		}
 	}
 	if d.opts.Features != nil {
@@ -124,27 +131,29 @@ func (d *decoder) tooLarge(enabled []signpost.Feature) bool {
 	return false
 }
 
-// applications returns how many endpoints of a version each feature applies to, or more if its suffixes have one in
-// common.
+// applications returns to how many endpoints of a version each feature applies.
 func (d *decoder) applications(v version, features []signpost.Feature) []int {
-	urls := make([]string, 0, len(v.manifest.Endpoints))
+	counts := make([]int, len(features))
+	matching := suffix.NewSet(suffixesOf(features)...)
 	for _, e := range v.manifest.Endpoints {
-		urls = append(urls, e.URL)
+		for _, i := range matching.Of(e.URL) {
+			counts[i]++
+		}
 		// A trailing slash that keeps it from applying is reported itself, unless it is meant.
 		url, slash := strings.CutSuffix(e.URL, "/")
 		if slash && !d.allows(warnings.TrailingSlash, placeOf(v.endpoints[e.URL].Key), d.used) {
-			urls = append(urls, url)
-		}
-	}
-	counts := make([]int, len(features))
-	for i, f := range features {
-		for _, suffix := range append([]string{f.URLSuffix}, f.URLSuffixes...) {
-			for _, url := range urls {
-				if strings.HasSuffix(url, suffix) {
-					counts[i]++
-				}
+			for _, i := range matching.Of(url) {
+				counts[i]++
 			}
 		}
 	}
 	return counts
+}
+
+// suffixesOf returns the suffixes of each feature.
+func suffixesOf(features []signpost.Feature) (suffixes [][]string) {
+	for _, f := range features {
+		suffixes = append(suffixes, append([]string{f.URLSuffix}, f.URLSuffixes...))
+	}
+	return suffixes
 }

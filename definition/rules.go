@@ -10,6 +10,7 @@ import (
 
 	"signpost"
 	"signpost/internal/routes"
+	"signpost/internal/suffix"
 	"signpost/internal/tree"
 	"signpost/internal/warnings"
 	"signpost/match"
@@ -218,8 +219,9 @@ func (d *decoder) checkIdleFeatures() {
 			continue
 		}
 		versions++
+		queried := d.queriesBehindSuffix(v, enabled)
 		for i, n := range d.applications(v, enabled) {
-			if !d.queryBehindSuffix(v, enabled[i]) && n == 0 {
+			if n == 0 && !queried[i] {
 				idle[i] = append(idle[i], v.name)
 			}
 		}
@@ -242,25 +244,29 @@ func (d *decoder) checkIdleFeatures() {
 	}
 }
 
-// queryBehindSuffix reports the URLs of a version whose query keeps a feature from applying to them, and whether there
-// are any.
-func (d *decoder) queryBehindSuffix(v version, feature signpost.Feature) bool {
-	found := false
+// queriesBehindSuffix reports the URLs of a version whose query keeps features from applying to them, and returns which
+// features these are.
+func (d *decoder) queriesBehindSuffix(v version, features []signpost.Feature) map[int]bool {
+	kept := make(map[int]bool)
+	suffixes := suffixesOf(features)
+	matching := suffix.NewSet(suffixes...)
 	for _, e := range v.manifest.Endpoints {
 		path, _, hasQuery := strings.Cut(e.URL, "?")
 		if !hasQuery {
 			continue
 		}
-		for _, suffix := range append([]string{feature.URLSuffix}, feature.URLSuffixes...) {
-			if strings.HasSuffix(path, suffix) && !strings.HasSuffix(e.URL, suffix) {
-				found = true
-				key := v.endpoints[e.URL].Key
-				d.warn(RuleFeatureMatchesNothing, "remove the query; a modifier can set the parameter", key, key,
-					"the query keeps feature %q from applying: the URL does not end in %q", feature.Name, suffix)
+		for _, i := range matching.Of(path) {
+			for _, suffix := range suffixes[i] {
+				if strings.HasSuffix(path, suffix) && !strings.HasSuffix(e.URL, suffix) {
+					kept[i] = true
+					key := v.endpoints[e.URL].Key
+					d.warn(RuleFeatureMatchesNothing, "remove the query; a modifier can set the parameter", key, key,
+						"the query keeps feature %q from applying: the URL does not end in %q", features[i].Name, suffix)
+				}
 			}
 		}
 	}
-	return found
+	return kept
 }
 
 // enabledAt returns where a feature is enabled, and how not to enable it. One that --feature names, and the file does
