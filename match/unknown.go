@@ -3,12 +3,15 @@ package match
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"signpost"
 	"signpost/host"
 	"signpost/internal/spell"
+	"signpost/internal/suffix"
 )
 
 // Unknown says that two URLs overlap if a host is one of a service, which does not declare it: its definition has no
@@ -104,53 +107,115 @@ func (o *overlapChecker) unknownPairs(isWanted func(unknownPair) bool) iter.Seq[
 	if !slices.ContainsFunc(o.endpoints, namesHost) { // usually: 4,000 versions with one URL take a third of the time
 		return func(func(unknownPair) bool) {}
 	}
-	// The sites have all URLs with the same scheme and port, whatever their hosts.
-	sites := make(map[string]*site)
-	origin := func(e indexed) string {
-		_, port := host.CutPort(e.url.Authority())
-		return e.url.Scheme() + port
-	}
-	for number, e := range o.endpoints {
-		if e.url.HasHostPlaceholder() && !o.isUncertain(number) {
-			continue
-		}
-		s := sites[origin(e)]
-		if s == nil {
-			s = &site{}
-			sites[origin(e)] = s
-		}
-		n := s.root.insert(e.words)
-		n.ends = append(n.ends, number)
-	}
+	sites := o.unknownSites()
+	everywhere := sync.OnceValue(o.everywhere)
 	return func(yield func(unknownPair) bool) {
 		found := make(map[unknownPair]bool)
 		for number, e := range o.endpoints {
-			s := sites[origin(e)]
-			if s == nil {
-				continue
-			}
 			pair := func(other int) (unknownPair, bool) {
-				p, ok := o.unknownPair(number, other)
-				return p, ok && !found[p] && isWanted(p)
+				p, ok := o.unknownPair(number, other, isWanted)
+				return p, ok && !found[p]
 			}
 			wants := func(n *node) (whole, inside bool) {
 				wanted := slices.ContainsFunc(n.ends, func(other int) bool { _, ok := pair(other); return ok })
 				return wanted, wanted
 			}
-			for n, feeds := range s.meetings(e, wants) {
-				for _, other := range n.ends {
-					p, ok := pair(other)
-					if !ok || !o.overlapsOn(p, s, n, number, other, feeds) {
-						continue
-					}
-					found[p] = true
-					if !yield(p) {
-						return
+			for _, s := range sites[number] {
+				for n, feeds := range s.meetings(e, wants) {
+					for _, other := range n.ends {
+						p, ok := pair(other)
+						if !ok || !o.overlapsOn(p, everywhere()[withoutHost(e.url)], n, number, other, feeds) {
+							continue
+						}
+						found[p] = true
+						if !yield(p) {
+							return
+						}
 					}
 				}
 			}
 		}
 	}
+}
+
+// unknownSites returns, by number of an endpoint, the sites that it is in. There is one for each origin with {{host}} of
+// a service whose hosts are not all known, which has the URLs with that origin, and those that name a host with which
+// they have the same origin. Comparing each URL with each other one would take the square of their number.
+func (o *overlapChecker) unknownSites() [][]*site {
+	type form struct{ before, after string } // what an origin has around {{host}}
+	forms := make(map[form]*site)
+	sites := make([][]*site, len(o.endpoints))
+	afters := make(map[string]bool)
+	for number, e := range o.endpoints {
+		if !e.url.HasHostPlaceholder() || !o.isUncertain(number) {
+			continue
+		}
+		before, after, _ := strings.Cut(e.url.Origin(), signpost.HostPlaceholder)
+		s := forms[form{before, after}]
+		if s == nil {
+			s = &site{url: e.url}
+			forms[form{before, after}] = s
+			afters[after] = true
+		}
+		sites[number] = []*site{s}
+	}
+	var endings [][]string
+	for _, after := range slices.Sorted(maps.Keys(afters)) {
+		endings = append(endings, []string{after})
+	}
+	possible := suffix.NewSet(endings...)
+	known := make(map[string][]*site) // by origin that names a host
+	for number, e := range o.endpoints {
+		if e.url.HasHostPlaceholder() {
+			continue
+		}
+		origin := e.url.Origin()
+		of, found := known[origin]
+		if !found {
+			for _, i := range possible.Of(origin) {
+				after := endings[i][0]
+				for end := range len(origin) - len(after) {
+					s := forms[form{origin[:end], after}]
+					if s != nil && s.url.HostFor(e.url) != "" && !slices.Contains(of, s) {
+						of = append(of, s)
+					}
+				}
+			}
+			known[origin] = of
+		}
+		sites[number] = of
+	}
+	for number, e := range o.endpoints {
+		for _, s := range sites[number] {
+			n := s.root.insert(e.words)
+			n.ends = append(n.ends, number)
+		}
+	}
+	return sites
+}
+
+// everywhere returns the sites of all URLs that can be part of a pair or decide about it, whatever their hosts.
+func (o *overlapChecker) everywhere() map[string]*site {
+	sites := make(map[string]*site)
+	for number, e := range o.endpoints {
+		if e.url.HasHostPlaceholder() && !o.isUncertain(number) {
+			continue
+		}
+		s := sites[withoutHost(e.url)]
+		if s == nil {
+			s = &site{}
+			sites[withoutHost(e.url)] = s
+		}
+		n := s.root.insert(e.words)
+		n.ends = append(n.ends, number)
+	}
+	return sites
+}
+
+// withoutHost returns the scheme and the port of a URL.
+func withoutHost(u signpost.URL) string {
+	_, port := host.CutPort(u.Authority())
+	return u.Scheme() + port
 }
 
 // isUncertain reports whether the hosts of a service are not all known.
@@ -159,18 +224,20 @@ func (o *overlapChecker) isUncertain(number int) bool {
 	return len(hosts) == 0 || len(hosts.Exact()) < len(hosts)
 }
 
-// unknownPair returns the pair of two endpoints, and false if no undeclared host decides whether they overlap.
-func (o *overlapChecker) unknownPair(a, b int) (unknownPair, bool) {
+// unknownPair returns the pair of two endpoints, and false if it is not wanted, or if no undeclared host decides whether
+// they overlap.
+func (o *overlapChecker) unknownPair(a, b int, isWanted func(unknownPair) bool) (unknownPair, bool) {
 	if !o.endpoints[a].url.HasHostPlaceholder() {
 		a, b = b, a
 	}
 	open, written := o.endpoints[a], o.endpoints[b]
 	isAlike := o.calls[a] == o.calls[b] && open.in != written.in
+	p := unknownPair{open: a, written: b}
 	if !open.url.HasHostPlaceholder() || written.url.HasHostPlaceholder() || isAlike ||
-		!o.isUncertain(a) || !o.isJudged(a) && !o.isJudged(b) {
-		return unknownPair{}, false
+		!o.isUncertain(a) || !o.isJudged(a) && !o.isJudged(b) || !isWanted(p) {
+		return p, false
 	}
-	p := unknownPair{a, b, open.url.HostFor(written.url)}
+	p.host = open.url.HostFor(written.url)
 	hosts := o.version(a).Hosts
 	isPossible := len(hosts) == 0 || hosts.Has(p.host)
 	return p, p.host != "" && isPossible && !slices.Contains(hosts, p.host)
