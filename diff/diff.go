@@ -283,15 +283,7 @@ func (d *differ) manifest(at *slot) {
 		}
 		switch {
 		case p.new == nil:
-			hint := ""
-			if to := byName[p.old.Name]; len(to) == 1 && p.old.Name != "" {
-				hint = fmt.Sprintf("; perhaps moved to %q, which has the same name", to[0])
-			}
-			name := ""
-			if p.old.Name != "" { // an export has none
-				name = fmt.Sprintf("%q ", p.old.Name)
-			}
-			d.add(ChangeEndpointRemoved, subject{}, p.old.Clone(), nil, "endpoint %sremoved%s", name, hint)
+			d.endpointRemoved(*p.old, byName[p.old.Name])
 		case p.old == nil:
 			d.endpoint = p.new.shown
 			d.add(ChangeEndpointAdded, subject{}, nil, p.new.Clone(), "endpoint %q added", p.new.Name)
@@ -316,6 +308,18 @@ func (d *differ) manifest(at *slot) {
 		shown := func(e *endpoint) string { return e.shown.String() }
 		d.add(ChangeOrder, subject{}, order(keysOf(old, shown)), order(keysOf(new, shown)), "endpoints are in another order")
 	}
+}
+
+// endpointRemoved reports an endpoint that is gone. New ones may have the same name.
+func (d *differ) endpointRemoved(e endpoint, namesakes []string) {
+	name, hint := "", ""
+	if e.Name != "" { // an export has none
+		name = fmt.Sprintf("%q ", e.Name)
+		if len(namesakes) == 1 {
+			hint = fmt.Sprintf("; perhaps moved to %q, which has the same name", namesakes[0])
+		}
+	}
+	d.add(ChangeEndpointRemoved, subject{}, e.Clone(), nil, "endpoint %sremoved%s", name, hint)
 }
 
 // order lists keys whose order changed.
