@@ -78,8 +78,9 @@ type importer struct {
 	matched     map[string]bool // the tags, paths and security schemes of Options that an operation has
 	credentials map[string]bool // query parameters declared by security schemes
 
-	shapes  map[*tree.Node]*shape
-	nesting int // depth of the schema being read
+	shapes    map[*tree.Node]*shape
+	nesting   int // depth of the schema being read
+	converted map[shared]conversion
 }
 
 // list returns the items of a list, which may be a reference.
@@ -112,6 +113,7 @@ func Import(name string, content []byte, opts Options) (*Result, error) {
 		matched:     make(map[string]bool),
 		credentials: make(map[string]bool),
 		shapes:      make(map[*tree.Node]*shape),
+		converted:   make(map[shared]conversion),
 	}
 	if err := im.parse(doc, content); err != nil {
 		return nil, err

@@ -32,19 +32,39 @@ func (p *parameter) note(format string, args ...any) {
 	p.notes = append(p.notes, fmt.Sprintf(format, args...))
 }
 
+// conversion is what a parameter becomes. Operations that refer to the same one share it.
+type conversion struct {
+	modifier signpost.Modifier
+	notes    []string
+	err      error // why there is none
+}
+
+// shared identifies a parameter. A reference may describe it in its own words.
+type shared struct {
+	node        *tree.Node
+	description string
+}
+
 // addModifiers converts the query parameters of an operation to modifiers.
 func (im *importer) addModifiers(op *operation) {
-	for _, p := range im.parameters(op) {
+	parameters := im.parameters(op)
+	op.modifiers = make([]signpost.Modifier, 0, len(parameters))
+	for _, p := range parameters {
 		if (p.in == "path" || p.in == "") && slices.Contains(op.url.Placeholders(), p.name) {
 			continue
 		}
-		m, err := im.modifier(&p)
-		if err != nil {
-			op.note(p.node, "parameter %q is left out: %v", p.name, err)
+		c, known := im.converted[shared{p.node, p.description}]
+		if !known {
+			c.modifier, c.err = im.modifier(&p)
+			c.notes = p.notes
+			im.converted[shared{p.node, p.description}] = c
+		}
+		if c.err != nil {
+			op.note(p.node, "parameter %q is left out: %v", p.name, c.err)
 			continue
 		}
-		op.modifiers = append(op.modifiers, m)
-		for _, note := range p.notes {
+		op.modifiers = append(op.modifiers, c.modifier)
+		for _, note := range c.notes {
 			op.note(p.node, "parameter %q: %s", p.name, note)
 		}
 	}
@@ -63,7 +83,9 @@ func (im *importer) parameters(op *operation) []parameter {
 			op.note(key, "the parameters are left out: %v", err)
 			continue
 		}
-		for _, n := range im.list(list) {
+		nodes := im.list(list)
+		all = slices.Grow(all, len(nodes))
+		for _, n := range nodes {
 			target, err := im.deref(n)
 			p := parameter{name: str(get(target, "name")), in: strings.ToLower(str(get(target, "in"))), node: target}
 			if err == nil && p.name == "" {
