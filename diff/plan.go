@@ -292,7 +292,8 @@ func (p *plan) place() {
 	}
 	unknown := cmp.Or(p.host, standIn)
 	on := func(hosts signpost.Hosts) []string {
-		some := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !hosts.Has(name) })
+		has := hasOf(hosts)
+		some := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !has(name) })
 		isThere := len(hosts) == 0 || p.host == "" && open || p.host != "" && hosts.Has(p.host)
 		if isThere && !slices.Contains(some, unknown) {
 			some = append(some, unknown)
@@ -303,8 +304,9 @@ func (p *plan) place() {
 		if at.hosts[after] == nil {
 			at.hosts[after] = on(at.declared)
 		}
+		hadBefore := hasOf(at.earlier)
 		at.hosts[before] = slices.DeleteFunc(slices.Clone(at.hosts[after]), func(name string) bool {
-			return name != standIn && len(at.earlier) > 0 && !at.earlier.Has(name)
+			return name != standIn && len(at.earlier) > 0 && !hadBefore(name)
 		})
 	}
 	for _, c := range p.comparisons {
@@ -317,6 +319,20 @@ func (p *plan) place() {
 		}
 	}
 	p.findAlike()
+}
+
+// hasOf returns hosts.Has in a form that does not look at each host for each name.
+func hasOf(hosts signpost.Hosts) func(name string) bool {
+	exact := make(map[string]bool, len(hosts))
+	var suffixes signpost.Hosts
+	for _, entry := range hosts {
+		if strings.HasPrefix(entry, "*") || strings.HasPrefix(entry, ".") {
+			suffixes = append(suffixes, entry)
+		} else {
+			exact[entry] = true
+		}
+	}
+	return func(name string) bool { return exact[name] || len(suffixes) > 0 && suffixes.Has(name) }
 }
 
 // findAlike finds hosts that are alike, so that one of them is enough.
