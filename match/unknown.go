@@ -3,7 +3,6 @@ package match
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -142,48 +141,59 @@ func (o *overlapChecker) unknownPairs(isWanted func(unknownPair) bool) iter.Seq[
 // a service whose hosts are not all known, which has the URLs with that origin, and those that name a host with which
 // they have the same origin. Comparing each URL with each other one would take the square of their number.
 func (o *overlapChecker) unknownSites() [][]*site {
-	type form struct{ before, after string } // what an origin has around {{host}}
-	forms := make(map[form]*site)
+	var open []*site
+	byOrigin := make(map[string]int) // as an index of open
+	ends := make(map[string]bool)    // what origins have after {{host}}
 	sites := make([][]*site, len(o.endpoints))
-	afters := make(map[string]bool)
 	for number, e := range o.endpoints {
 		if !e.url.HasHostPlaceholder() || !o.isUncertain(number) {
 			continue
 		}
-		before, after, _ := strings.Cut(e.url.Origin(), signpost.HostPlaceholder)
-		s := forms[form{before, after}]
-		if s == nil {
-			s = &site{url: e.url}
-			forms[form{before, after}] = s
-			afters[after] = true
+		origin := e.url.Origin()
+		i, known := byOrigin[origin]
+		if !known {
+			i = len(open)
+			byOrigin[origin] = i
+			open = append(open, &site{url: e.url})
+			_, end, _ := strings.Cut(origin, signpost.HostPlaceholder)
+			ends[end] = true
 		}
-		sites[number] = []*site{s}
+		sites[number] = []*site{open[i]}
 	}
 	var endings [][]string
-	for _, after := range slices.Sorted(maps.Keys(afters)) {
-		endings = append(endings, []string{after})
+	for end := range ends {
+		endings = append(endings, []string{end})
 	}
 	possible := suffix.NewSet(endings...)
+	fitting := func(e indexed) (fit []*site) {
+		origin := e.url.Origin()
+		var indexes []int
+		for _, number := range possible.Of(origin) {
+			end := endings[number][0]
+			for i := range len(origin) - len(end) {
+				index, found := byOrigin[origin[:i]+signpost.HostPlaceholder+end]
+				if found && open[index].url.HostFor(e.url) != "" {
+					indexes = append(indexes, index)
+				}
+			}
+		}
+		slices.Sort(indexes)
+		for _, index := range slices.Compact(indexes) {
+			fit = append(fit, open[index])
+		}
+		return fit
+	}
 	known := make(map[string][]*site) // by origin that names a host
 	for number, e := range o.endpoints {
 		if e.url.HasHostPlaceholder() {
 			continue
 		}
-		origin := e.url.Origin()
-		of, found := known[origin]
+		fit, found := known[e.url.Origin()]
 		if !found {
-			for _, i := range possible.Of(origin) {
-				after := endings[i][0]
-				for end := range len(origin) - len(after) {
-					s := forms[form{origin[:end], after}]
-					if s != nil && s.url.HostFor(e.url) != "" && !slices.Contains(of, s) {
-						of = append(of, s)
-					}
-				}
-			}
-			known[origin] = of
+			fit = fitting(e)
+			known[e.url.Origin()] = fit
 		}
-		sites[number] = of
+		sites[number] = fit
 	}
 	for number, e := range o.endpoints {
 		for _, s := range sites[number] {
