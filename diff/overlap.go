@@ -27,6 +27,7 @@ type registered struct {
 	owner   owner
 	url     signpost.URL // rendered
 	written signpost.URL
+	after   int // its number after the change, or -1; for the state before
 }
 
 // owner identifies an endpoint across both states.
@@ -46,7 +47,14 @@ func (d *differ) register(c *comparison, host string) {
 	}
 	p := d.plan
 	d.registrations = sync.OnceValues(func() (_, _ *registration) {
-		return newRegistration(p, before, hosts), newRegistration(p, after, hosts)
+		was, is := newRegistration(p, before, hosts), newRegistration(p, after, hosts)
+		for i, e := range was.endpoints {
+			was.endpoints[i].after = -1
+			if number, exists := is.numbers[e.owner]; exists {
+				was.endpoints[i].after = number
+			}
+		}
+		return was, is
 	})
 }
 
@@ -66,7 +74,7 @@ func newRegistration(p *plan, s state, hosts func(*slot, state) []string) *regis
 					continue
 				}
 				r.numbers[id] = len(r.endpoints)
-				r.endpoints = append(r.endpoints, registered{&endpoints[i], id, u, written})
+				r.endpoints = append(r.endpoints, registered{Endpoint: &endpoints[i], owner: id, url: u, written: written})
 				all.Endpoints = append(all.Endpoints, signpost.Endpoint{URL: u.String()})
 			}
 		}
@@ -109,8 +117,8 @@ func (d *differ) handovers(at *slot, to endpoint) (found []handover, more bool) 
 	before, after := d.registrations()
 	number := after.numbers[owner{at, canonical(to.url)}]
 	harm := func(from int) (is int, harm []difference) {
-		is, exists := after.numbers[before.endpoints[from].owner]
-		if !exists || is == number {
+		is = before.endpoints[from].after
+		if is < 0 || is == number {
 			return is, nil
 		}
 		return is, differences(before.endpoints[from].Endpoint, after.endpoints[is].Endpoint, &to.Endpoint)
