@@ -145,6 +145,7 @@ func (m Manifest) hostCheck() hostCheck {
 	var c hostCheck
 	first := make(map[string]URL, len(m.Endpoints)) // of each group
 	groups := make(map[string][]URL)                // with more than one URL
+	known := make(map[string]bool)                  // by authority
 	for u := range m.All() {
 		group := u.Scheme() + "://" + u.Rest()
 		switch other, found := first[group]; {
@@ -155,11 +156,11 @@ func (m Manifest) hostCheck() hostCheck {
 		default:
 			groups[group] = append(groups[group], u)
 		}
-		known := func(other URL) bool { return other.authority == u.authority }
 		isPart := u.HasHostPlaceholder() && u.Hostname() != HostPlaceholder
-		if isPart && !slices.ContainsFunc(c.composed, known) {
+		if isPart && !known[u.authority] {
 			c.composed = append(c.composed, u)
 		}
+		known[u.authority] = true
 	}
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		if slices.ContainsFunc(groups[group], URL.HasHostPlaceholder) {

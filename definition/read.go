@@ -123,6 +123,7 @@ func (d *decoder) readHosts(n *tree.Node) {
 	if n.Kind == tree.List && len(n.Items) == 0 {
 		d.add(RuleHosts, "name a host, or remove hosts to accept every host", n, "hosts is an empty list")
 	}
+	listed := make(map[string]bool)
 	for _, item := range n.Items {
 		if item.Kind != tree.String || d.broken[item] {
 			d.hostsFail = true
@@ -137,10 +138,10 @@ func (d *decoder) readHosts(n *tree.Node) {
 			if meant := signpost.CutURL(item.Text).Hostname(); meant != "" {
 				f.Hint = "write only the host: " + meant
 			}
-		case slices.Contains(d.Hosts, name):
+		case listed[name]:
 			d.add(RuleHosts, "name it once", item, "host %q is listed twice", name)
 		default:
-			d.Hosts = append(d.Hosts, name)
+			d.Hosts, listed[name] = append(d.Hosts, name), true
 		}
 	}
 }
