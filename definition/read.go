@@ -159,10 +159,15 @@ func (d *decoder) readModifiers(n *tree.Node) {
 // readFeatures fills in the features of the file: the built-in ones, including overrides, then the declared ones.
 func (d *decoder) readFeatures(n *tree.Node) {
 	d.features, d.declared = signpost.BuiltIn(), n.Fields
+	indexes := make(map[string]int)
+	for i, f := range d.features {
+		indexes[f.Name] = i
+	}
 	for _, field := range n.Fields {
-		i := d.featureIndex(field.Key.Text)
-		if i < 0 {
+		i, known := indexes[field.Key.Text]
+		if !known {
 			i = len(d.features)
+			indexes[field.Key.Text] = i
 			d.features = append(d.features, signpost.Feature{Name: field.Key.Text})
 		}
 		// A field that an override omits keeps its built-in value: changing the token key must not send it to more
@@ -175,11 +180,6 @@ func (d *decoder) readFeatures(n *tree.Node) {
 			feature.ContextObj = d.contextItems(items)
 		}
 	}
-}
-
-// featureIndex returns the index of a feature, or -1.
-func (d *decoder) featureIndex(name string) int {
-	return slices.IndexFunc(d.features, func(f signpost.Feature) bool { return f.Name == name })
 }
 
 // readSuffixes reads one suffix or a list of them. A list without one, or one that is empty, would apply the feature to
