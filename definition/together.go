@@ -30,6 +30,7 @@ func (d *decoder) keepPlaces() {
 			}
 		}
 	}
+	slices.Sort(errors)
 	featuresFail := slices.ContainsFunc(unpathed, func(offset int) bool {
 		return isInField(d.doc.Root, "enable", offset) || isInField(d.doc.Root, "features", offset)
 	})
@@ -48,7 +49,8 @@ func (d *decoder) keepPlaces() {
 			if featuresFail {
 				v.errors = append(v.errors, signpost.Path{signpost.Field(e.URL), signpost.Field("enable")})
 			}
-			if slices.ContainsFunc(errors, func(offset int) bool { return isInside(f, offset) }) {
+			next, _ := slices.BinarySearch(errors, f.Key.Start())
+			if next < len(errors) && isInside(f, errors[next]) {
 				v.faulty[placeOf(f.Key)] = true
 			}
 			v.places = append(v.places, placeOf(f.Key))
@@ -81,13 +83,14 @@ func isInField(object *tree.Node, name string, offset int) bool {
 func (d *decoder) errorsIn(endpoint tree.Field, offsets []int) []signpost.Path {
 	var paths []signpost.Path
 	url := signpost.Field(endpoint.Key.Text)
+	modifiers := endpoint.Value.Get("modifiers").Items
 	for _, offset := range offsets {
 		if isInside(endpoint, offset) {
 			path := append(signpost.Path{url}, pathTo(endpoint.Value, offset)...)
 			d.located[offset] = path
 			paths = append(paths, path)
 		}
-		for i, item := range endpoint.Value.Get("modifiers").Items {
+		for i, item := range modifiers {
 			shared := d.shared[item.Text]
 			if shared != nil && item.Kind == tree.String && isInside(shared.Field, offset) {
 				paths = append(paths, signpost.Path{url, signpost.Field("modifiers"), signpost.Item(i)})

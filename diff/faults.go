@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"slices"
 
 	"signpost"
@@ -16,23 +17,26 @@ const faultAdded = "+"
 
 // faultsOf returns the faults of the endpoints of a definition, by URL as written.
 func faultsOf(v *signpost.Version) map[string][]fault {
+	if len(v.Errors) == 0 {
+		return nil
+	}
+	endpoints := make(map[string]*signpost.Endpoint, len(v.Manifest.Endpoints))
+	for i, e := range slices.Backward(v.Manifest.Endpoints) { // the first one with a URL counts
+		endpoints[e.URL] = &v.Manifest.Endpoints[i]
+	}
 	all := make(map[string][]fault)
 	for _, path := range v.Errors {
 		url := path.Endpoint()
-		all[url] = append(all[url], faultAt(v, path))
+		e := cmp.Or(endpoints[url], &signpost.Endpoint{})
+		all[url] = append(all[url], faultAt(e, path))
 	}
 	return all
 }
 
-// faultAt returns the fault for the path of an error.
-func faultAt(v *signpost.Version, path signpost.Path) fault {
+// faultAt returns the fault for the path of an error in an endpoint.
+func faultAt(e *signpost.Endpoint, path signpost.Path) fault {
 	if len(path) < 2 {
 		return nil
-	}
-	e := &signpost.Endpoint{}
-	isThis := func(e signpost.Endpoint) bool { return e.URL == path.Endpoint() }
-	if i := slices.IndexFunc(v.Manifest.Endpoints, isThis); i >= 0 {
-		e = &v.Manifest.Endpoints[i]
 	}
 	item := -1
 	if len(path) > 2 {
