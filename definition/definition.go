@@ -195,26 +195,25 @@ func (f *File) State(versions []signpost.Version) signpost.Service {
 		state.BasePath = f.BasePath
 	}
 	if slices.ContainsFunc(f.findings, isError) {
-		for i := range state.Versions {
-			v := &state.Versions[i]
-			v.Errors = f.errorsOf(v)
-		}
+		f.addErrors(state.Versions)
 	}
 	return state
 }
 
-// errorsOf returns the paths of the errors in a version.
-func (f *File) errorsOf(v *signpost.Version) []signpost.Path {
-	var paths []signpost.Path
-	for _, finding := range v.Manifest.Validate() {
-		paths = append(paths, finding.Path)
-	}
+// addErrors sets the paths of the errors in each version.
+func (f *File) addErrors(versions []signpost.Version) {
+	known := make(map[string][]signpost.Path) // those that the manifest does not show, by version
 	for _, own := range f.versions {
-		if own.name == v.Name {
-			paths = append(paths, own.errors...)
-		}
+		known[own.name] = append(known[own.name], own.errors...)
 	}
-	return paths
+	for i := range versions {
+		v := &versions[i]
+		v.Errors = nil
+		for _, finding := range v.Manifest.Validate() {
+			v.Errors = append(v.Errors, finding.Path)
+		}
+		v.Errors = append(v.Errors, known[v.Name]...)
+	}
 }
 
 // Snippet returns at most width characters of a line around a column, and the column of the first of them. The time it
