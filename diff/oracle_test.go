@@ -51,12 +51,21 @@ func (s situation) worlds() []world {
 	if len(hosts) == 0 || slices.ContainsFunc(s.others, isUndeclared) {
 		hosts = append(hosts, unknownHost)
 	}
-	slices.Sort(hosts)
+	hosts = slices.Compact(slices.Sorted(slices.Values(hosts)))
 	var all []world
-	for _, host := range slices.Compact(hosts) {
+	for _, host := range hosts {
 		for _, guest := range guests {
 			w := world{name: host, written: make(map[string][]string), faulty: true}
-			w.before, w.after = w.render(s.old.Versions, host), w.render(s.new.Versions, host)
+			was, is := []string{host}, []string{host}
+			if host == unknownHost { // which is one of those declared
+				is = hosts
+				if len(s.old.Hosts) > 0 {
+					was = append(was, s.old.Hosts...)
+				} else {
+					was = hosts
+				}
+			}
+			w.before, w.after = w.render(s.old.Versions, was...), w.render(s.new.Versions, is...)
 			w.addOthers(s.others, unknownHost, guest)
 			all = append(all, w)
 		}

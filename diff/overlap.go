@@ -37,10 +37,11 @@ type owner struct {
 }
 
 // register makes d.registrations what a studio has, before and after, that registers a service on one host only, or on
-// all of its hosts if host is empty. Others are on all of theirs.
+// all of its hosts if host is empty. Others are on all of theirs. The stand-in is one of the hosts that the service
+// declares, so its URLs that name one of these are on the same host.
 func (d *differ) register(c *comparison, host string) {
 	hosts := func(at *slot, s state) []string {
-		if slices.Contains(c.slots, at) && slices.Contains(at.hosts[after], host) {
+		if host != standIn && slices.Contains(c.slots, at) && slices.Contains(at.hosts[after], host) {
 			return []string{host}
 		}
 		return at.hosts[s]
