@@ -125,8 +125,9 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 	if err := c.openProject(); err != nil {
 		return opts, err
 	}
-	about := []*definition.File{definition.ParseManifest(u.String(), []byte(`{"endpoints": {}}`))}
-	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, about)
+	manifest := source.Document{Name: u.String(), Text: []byte(`{"endpoints": {}}`), Address: u}
+	about := source.ServiceOf(manifest, manifest.Parse())
+	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, []*source.Service{about})
 	if err != nil {
 		return opts, err
 	}

@@ -255,7 +255,7 @@ func (c *CLI) compare(
 	if c.given("host") && !slices.ContainsFunc(compared, isOpen) {
 		return nil, nil, usageErrorf("--host: %s and %s are manifests, which already contain their hosts", old.name, new.name)
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered, filesOf(compared))
+	registered, err := c.readRegistered(ctx, reader, f.registered, compared)
 	if err != nil {
 		return nil, nil, err
 	}

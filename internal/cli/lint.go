@@ -170,10 +170,10 @@ func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) (
 			return nil, nil, err
 		}
 	}
-	judged := s.Definitions(workspace.Judged)
+	judged := servicesOf(s, workspace.Judged)
 	_, err = c.registeredIn(s, judged)
 	unread := c.requireWhole("definitions of "+c.project.Path, othersIn(s, workspace.Beside, judged))
-	return judged, s.Findings(), cmp.Or(err, unread)
+	return filesOf(judged), s.Findings(), cmp.Or(err, unread)
 }
 
 // applyBaseline returns the findings that are not in the baseline, and a note for the summary. With --update-baseline

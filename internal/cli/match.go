@@ -216,7 +216,7 @@ func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchF
 		errors, _ := source.Errors(services[0])
 		return nil, nil, fmt.Errorf("%s cannot be read: %s", services[0].Name, spell.Count(len(errors), "error"))
 	}
-	besides = othersIn(s, workspace.Beside, filesOf(services))
+	besides = othersIn(s, workspace.Beside, services)
 	c.reportBroken(services)
 	c.reportBroken(besides)
 	if err := c.loadServices("feature", services, f.features); err != nil {

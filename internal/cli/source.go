@@ -40,14 +40,14 @@ func (c *CLI) readTogether(
 	if err != nil {
 		return nil, nil, err
 	}
-	others, err = c.registeredIn(s, s.Definitions(workspace.Judged))
+	others, err = c.registeredIn(s, servicesOf(s, workspace.Judged))
 	return s, others, err
 }
 
 // readRegistered reads whatever else is registered in the studio, by --registered or the project, except for what the
 // command is already about: a directory may contain it.
 func (c *CLI) readRegistered(
-	ctx context.Context, reader *source.Reader, sources []string, about []*definition.File,
+	ctx context.Context, reader *source.Reader, sources []string, about []*source.Service,
 ) ([]*source.Service, error) {
 	others := workspace.Project{Path: c.project.Path, Registered: c.project.Registered}
 	args := workspace.Arguments{Registered: sources, Project: others, Others: true}
@@ -60,17 +60,12 @@ func (c *CLI) readRegistered(
 
 // registeredIn returns the services of a snapshot that are only registered, with the features that each enables, except
 // for what the command is about. One of which something cannot be read is an error.
-func (c *CLI) registeredIn(s *workspace.Snapshot, about []*definition.File) ([]*source.Service, error) {
-	skip := make(map[string]bool)
-	for _, f := range about {
-		skip[source.Document{Name: f.Name}.ID()] = true
-	}
-	var services []*source.Service
-	for _, service := range othersIn(s, workspace.Registered, about) {
-		if !skip[source.Document{Name: service.Name}.ID()] {
-			service.Load(nil)
-			services = append(services, service)
-		}
+func (c *CLI) registeredIn(s *workspace.Snapshot, about []*source.Service) ([]*source.Service, error) {
+	services := slices.DeleteFunc(othersIn(s, workspace.Registered, about), func(service *source.Service) bool {
+		return slices.ContainsFunc(about, func(a *source.Service) bool { return a.FileID == service.FileID })
+	})
+	for _, service := range services {
+		service.Load(nil)
 	}
 	where := "--registered"
 	if len(c.project.Registered) > 0 && !c.given("registered") {
@@ -109,9 +104,9 @@ func servicesOf(s *workspace.Snapshot, role workspace.Role) []*source.Service {
 
 // othersIn returns the services of a snapshot that have a role, without what is another state of something that the
 // command is about.
-func othersIn(s *workspace.Snapshot, role workspace.Role, about []*definition.File) []*source.Service {
+func othersIn(s *workspace.Snapshot, role workspace.Role, about []*source.Service) []*source.Service {
 	services := servicesOf(s, role)
-	for i, file := range definition.WithoutPublished(about, filesOf(services)) {
+	for i, file := range definition.WithoutPublished(filesOf(about), filesOf(services)) {
 		services[i].File = file
 	}
 	return services

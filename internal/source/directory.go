@@ -20,6 +20,7 @@ import (
 type file struct {
 	name  string // path of the directory as given, and below it
 	path  string // path below the directory, with slashes
+	real  string // absolute path without symbolic links
 	info  fs.FileInfo
 	named bool // by itself, not by its directory: it counts as a definition, whatever it is
 }
@@ -30,7 +31,7 @@ func (f file) read() (Document, error) {
 	if err != nil {
 		return Document{}, readError(f.name, err)
 	}
-	return Document{Name: f.name, Path: f.path, Text: text}, nil
+	return Document{Name: f.name, Path: f.path, Text: text, real: f.real}, nil
 }
 
 // readError names the path only once: errors of package os contain it as well, or that of a file below it.
@@ -67,68 +68,95 @@ func skipped(name string) bool {
 
 // list returns the file of a name, or the files in and below a directory that may be definitions, sorted by path, with
 // the directories to watch for changes: for a file its parent, because a watch on the file is lost when the file is
-// replaced. It follows symbolic links, because Kubernetes mounts use them, but visits no directory twice, and none that
-// contains the one that was named: a link to / is not meant.
+// replaced. It follows symbolic links, because Kubernetes mounts use them, but visits nothing twice, and no directory
+// that contains the one that was named: a link to / is not meant.
 func list(name string) (files []file, directories []string, err error) { return walk(name, maxEntries) }
 
 // walk is list with a limit to the entries that are visited.
 func walk(name string, limit int) (files []file, directories []string, err error) {
+	parent := []string{filepath.Dir(name)}
 	info, err := os.Stat(name)
-	switch parent := []string{filepath.Dir(name)}; {
-	case err != nil:
+	if err != nil {
 		return nil, parent, readError(name, err)
-	case !info.IsDir():
-		return []file{{name: name, path: filepath.Base(name), info: info, named: true}}, parent, nil
 	}
-	visited := make(map[string]bool)
 	root, err := realPath(name)
 	if err != nil {
 		return nil, nil, readError(name, err)
 	}
-	left := limit
-	var visit func(name, below string) error
-	visit = func(name, below string) error {
-		real, err := realPath(name)
-		if err != nil || visited[real] || real != root && isBelow(root, real) {
-			return err
+	if !info.IsDir() {
+		return []file{{name, filepath.Base(name), root, info, true}}, parent, nil
+	}
+	w := walker{root: root, limit: limit, seen: make(map[string]bool), links: []file{{name: name}}}
+	for len(w.links) > 0 {
+		next := w.links[0]
+		w.links = w.links[1:]
+		if err := w.visit(next); err != nil {
+			return nil, nil, readError(name, err)
 		}
-		visited[real] = true
-		directories = append(directories, name)
-		entries, err := os.ReadDir(name)
-		if err != nil {
-			return err
-		}
-		left -= len(entries)
-		if left < 0 {
-			return fmt.Errorf("it holds more than %d files: name the directory of the definitions", limit)
-		}
-		for _, e := range entries {
-			f := file{name: filepath.Join(name, e.Name()), path: path.Join(below, e.Name())}
-			if skipped(e.Name()) {
-				continue
-			}
-			f.info, err = os.Stat(f.name)
-			if os.IsNotExist(err) {
-				continue // removed since the directory was listed, or a dangling link
-			}
-			switch {
-			case err != nil:
-				return err
-			case f.info.IsDir():
-				if err := visit(f.name, f.path); err != nil {
-					return err
-				}
-			case candidate(f.path):
-				files = append(files, f)
-			}
-		}
+	}
+	slices.Sort(w.directories)
+	slices.SortFunc(w.files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	return w.files, w.directories, nil
+}
+
+// walker collects the files of a directory.
+type walker struct {
+	root           string          // real path of the directory
+	limit, visited int             // how many entries it may have, and how many were found
+	seen           map[string]bool // real paths
+	// links are followed when everything else has been visited, so that a file has the name to which no link leads.
+	links       []file
+	files       []file
+	directories []string
+}
+
+// visit adds a file, or the files in and below a directory.
+func (w *walker) visit(f file) error {
+	info, err := os.Stat(f.name)
+	if os.IsNotExist(err) {
+		return nil // removed since the directory was listed, or a dangling link
+	}
+	if err == nil && f.real == "" {
+		f.real, err = realPath(f.name)
+	}
+	if err != nil {
+		return err
+	}
+	f.info = info
+	isAround := f.real != w.root && isBelow(w.root, f.real)
+	switch {
+	case w.seen[f.real], info.IsDir() && isAround, !info.IsDir() && !candidate(f.path):
+		return nil
+	case !info.IsDir():
+		w.seen[f.real] = true
+		w.files = append(w.files, f)
 		return nil
 	}
-	if err := visit(name, ""); err != nil {
-		return nil, nil, readError(name, err)
+	w.seen[f.real] = true
+	w.directories = append(w.directories, f.name)
+	entries, err := os.ReadDir(f.name)
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
-	return files, directories, nil
+	w.visited += len(entries)
+	if w.visited > w.limit {
+		return fmt.Errorf("it holds more than %d files: name the directory of the definitions", w.limit)
+	}
+	for _, e := range entries {
+		below := file{name: filepath.Join(f.name, e.Name()), path: path.Join(f.path, e.Name())}
+		switch {
+		case skipped(e.Name()):
+			continue
+		case e.Type()&fs.ModeSymlink != 0:
+			w.links = append(w.links, below)
+			continue
+		}
+		below.real = filepath.Join(f.real, e.Name())
+		if err := w.visit(below); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // realPath returns an absolute path without symbolic links.
@@ -182,8 +210,8 @@ func listPattern(pattern string) (files []file, directories []string, err error)
 		}
 		directories = append(directories, watched...)
 		for _, f := range below {
-			if !seen[f.name] {
-				seen[f.name] = true
+			if !seen[f.real] {
+				seen[f.real] = true
 				files = append(files, f)
 			}
 		}

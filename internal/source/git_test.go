@@ -105,6 +105,10 @@ func TestReadRevisionLinks(t *testing.T) {
 	git(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("1", 40)+",others/deep/submodule")
 	git(t, dir, "commit", "-q", "-m", "one")
 	readRevisions(t, cases)
+	for _, name := range []string{"services", "current", "others"} {
+		onDisk, inGit := testkit.Must(new(Reader).Read(t.Context(), name))(t), testkit.Must(new(Reader).Read(t.Context(), "HEAD:"+name))(t)
+		testkit.Equal(t, name+" on disk", fmt.Sprint(pathsOf(onDisk)), fmt.Sprint(pathsOf(inGit)))
+	}
 	var notes []string
 	reader := &Reader{Note: func(note string) { notes = append(notes, note) }}
 	testkit.Must(reader.Read(t.Context(), "HEAD:", "HEAD:services"))(t)

@@ -17,6 +17,7 @@ import (
 // empty until Load has applied the features.
 type Service struct {
 	Name    string
+	FileID  string // of its document
 	File    *definition.File
 	Served  bool     // a manifest: a single version with features applied and, usually, the host filled in
 	Address *url.URL // where a manifest was fetched; nil if it was not fetched
@@ -29,7 +30,7 @@ type Service struct {
 
 // ServiceOf returns the content of a document that has been parsed.
 func ServiceOf(d Document, file *definition.File) *Service {
-	return &Service{Name: d.Name, File: file, Served: d.Manifest(), Address: d.Address}
+	return &Service{Name: d.Name, FileID: d.FileID(), File: file, Served: d.Manifest(), Address: d.Address}
 }
 
 // Load fills in the versions with features applied, as far as they could be read; nil means the features that the

@@ -7,6 +7,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,8 @@ type Document struct {
 	Text    []byte   // at most one byte more than definition.MaxSize, which Parse reports
 	Address *url.URL // where a manifest was fetched; nil if it was not fetched
 	Sum     Sum      // of the text, if the document is watched for changes
+
+	real string // absolute path of a file when it was read, without symbolic links
 }
 
 // Sum is the digest of a text in the form that OCI registries use: sha256:….
@@ -48,6 +51,13 @@ type Sum = digest.Digest
 
 // SumOf returns the digest of a text.
 func SumOf(text []byte) Sum { return digest.FromBytes(text) }
+
+// At returns the document of a file, without its text.
+func At(name string) Document {
+	d := Document{Name: name, Path: filepath.Base(name)}
+	d.real, _ = realPath(name) // "" if it does not exist yet
+	return d
+}
 
 // ID identifies the document, whatever name it was read by.
 func (d Document) ID() string {
@@ -61,13 +71,7 @@ func (d Document) ID() string {
 }
 
 // FileID is ID for a file that may be named through symbolic links.
-func (d Document) FileID() string {
-	real, err := realPath(d.Name)
-	if err != nil || !d.IsFile() {
-		return d.ID()
-	}
-	return real
-}
+func (d Document) FileID() string { return cmp.Or(d.real, d.ID()) }
 
 // IsFile reports whether the document was read from a file on this machine, in its current state.
 func (d Document) IsFile() bool { return d.Name != StdinName && IsLocal(d.Name) }
@@ -132,7 +136,7 @@ type Reader struct {
 // Read returns the documents that the arguments name, in order: a file, a directory, "-" for standard input, the
 // http(s) URL of a manifest, REV:path for a file or directory at a git revision, or oci://host/repository:tag for an
 // artifact in a registry. A directory or an artifact stands for the definitions in and below it, sorted by path. A file
-// that is named twice, for example by itself and by its directory, is read once.
+// that is named twice, by itself and by its directory or through a symbolic link, is read once.
 func (r *Reader) Read(ctx context.Context, args ...string) ([]Document, error) {
 	var all []Document
 	seen := make(map[string]bool)
@@ -142,7 +146,7 @@ func (r *Reader) Read(ctx context.Context, args ...string) ([]Document, error) {
 			return nil, err
 		}
 		for _, d := range documents {
-			if id := d.ID(); !seen[id] {
+			if id := d.FileID(); !seen[id] {
 				seen[id] = true
 				all = append(all, d)
 			}

@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -149,21 +148,22 @@ func Sort(findings []signpost.Finding, files []*File) {
 // FindingsOf returns what is wrong in one file, given its absolute path, as if it alone were judged: everything else is
 // registered. It returns nil if there is no such file.
 func (s *Snapshot) FindingsOf(path string) []signpost.Finding {
-	files := make([]*File, 0, len(s.Files))
-	found := false
-	for _, f := range s.Files {
-		role := f.Role
-		if f.ID() == path {
-			found, role = true, Judged
-		} else if role == Judged {
-			role = Beside
-		}
-		other := *f
-		other.Role = role
-		files = append(files, &other)
-	}
-	if !found {
+	at := slices.IndexFunc(s.Files, func(f *File) bool { return f.ID() == path })
+	if at < 0 {
 		return nil
+	}
+	files := make([]*File, 0, len(s.Files))
+	for i, f := range s.Files {
+		other := *f
+		switch {
+		case i == at:
+			other.Role = Judged
+		case f.FileID() == s.Files[at].FileID(): // listed by another name than the one that is being edited
+			continue
+		case f.Role == Judged:
+			other.Role = Beside
+		}
+		files = append(files, &other)
 	}
 	return FindingsTogether(files)
 }
@@ -287,16 +287,18 @@ func (w *Workspace) Forget() {
 func (w *Workspace) parse() {
 	read := slices.Clone(w.read.Files)
 	for _, path := range slices.Sorted(maps.Keys(w.unsaved)) {
-		read = append(read, &File{Document: source.Document{Name: path, Path: filepath.Base(path)}, Role: Unlisted})
+		read = append(read, &File{Document: source.At(path), Role: Unlisted})
 	}
 	next := &Snapshot{Failures: w.read.Failures}
 	known := make(map[string]*File, len(read))
+	isRead := make(map[string]bool, len(read)) // by file id
 	var files []*File
 	for _, f := range read {
 		id := f.Document.ID()
-		if known[id] != nil {
-			continue // a file can be named by itself and by its directory
+		if known[id] != nil || isRead[f.FileID()] && f.Role != Unlisted {
+			continue // a file can be named by itself, by its directory and through a symbolic link
 		}
+		isRead[f.FileID()] = true
 		if text, ok := w.unsaved[id]; ok {
 			unsaved := *f
 			unsaved.Text, unsaved.Sum = []byte(text), ""
@@ -352,7 +354,6 @@ func withoutStates(all []*File) (files []*File, leftOut []LeftOut) {
 	if !slices.ContainsFunc(all, isBeside) { // a server has none, and may have thousands of files
 		return all, nil
 	}
-	all = withoutOtherNames(all)
 	isState := make(map[string]bool) // by base path
 	left := definitionsOf(all, Beside)
 	for _, f := range all {
@@ -386,18 +387,6 @@ func withoutStates(all []*File) (files []*File, leftOut []LeftOut) {
 		}
 	}
 	return files, leftOut
-}
-
-// withoutOtherNames leaves out the definitions of the project that are judged by another name, through a symbolic link.
-func withoutOtherNames(all []*File) []*File {
-	isJudged := make(map[string]bool) // by file id
-	for _, f := range all {
-		if f.Role == Judged {
-			isJudged[f.FileID()] = true
-		}
-	}
-	isOther := func(f *File) bool { return f.Role == Beside && isJudged[f.FileID()] }
-	return slices.DeleteFunc(slices.Clone(all), isOther)
 }
 
 // parseFile parses a file. A panic becomes a finding, so that one definition never keeps others from being used.
