@@ -189,14 +189,18 @@ func (d *Daemon) Load(ctx context.Context) Loaded {
 	default:
 	}
 	workspace.Sort(result.Findings, result.Snapshot.Files)
+	unanswered := d.unanswered()
+	result.Pending = len(unanswered) > 0
 	for _, remote := range d.remotes {
-		status := remote.Status()
-		if slices.Contains(d.Sources, source.Source(remote)) && !status.Answered {
-			result.Pending = true
-		}
-		bad := slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == remote && s.bad() })
-		if status.Restored && d.serves(remote) && (bad || !status.Answered) {
-			d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
+		isDown := slices.Contains(unanswered, remote)
+		hasFailed := func(f workspace.Failure) bool { return f.From == remote }
+		isBad := slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == remote && s.bad() })
+		if remote.Status().Restored && d.serves(remote) {
+			if isDown || isBad {
+				d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
+			}
+		} else if isDown && !slices.ContainsFunc(result.Snapshot.Failures, hasFailed) {
+			d.Log.Warn("source has not answered yet: nothing is served from it", "source", remote.Name())
 		}
 	}
 	d.first = result

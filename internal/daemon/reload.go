@@ -50,6 +50,11 @@ func (d *Daemon) update() Loaded {
 			rejected = append(rejected, failed.From.Name())
 		}
 	}
+	for _, remote := range d.unanswered() {
+		if !slices.Contains(rejected, remote.Name()) {
+			rejected = append(rejected, remote.Name())
+		}
+	}
 	for _, s := range d.followed {
 		if s.bad() {
 			rejected = append(rejected, s.Name)
@@ -176,6 +181,13 @@ func (d *Daemon) restore() {
 			d.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
 		}
 	}
+}
+
+// unanswered returns the remote sources of definitions that have not answered yet, or are down.
+func (d *Daemon) unanswered() []*source.Remote {
+	return slices.DeleteFunc(slices.Clone(d.remotes), func(r *source.Remote) bool {
+		return r.Status().Answered || !slices.Contains(d.Sources, source.Source(r))
+	})
 }
 
 // serves reports whether anything from a source is published.

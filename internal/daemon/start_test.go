@@ -122,9 +122,18 @@ func TestStartWithHangingSource(t *testing.T) {
 	if !p.serves(t, manifestV1, "one") || !p.serves(t, "/remote"+manifestV1, "one") {
 		t.Error("the file or the cached definition is not served")
 	}
+	beside := startServe(t, file, remote.URL, "--poll-interval", "1h")
+	for _, p := range []*process{p, beside} {
+		isReady := !strings.Contains(mustFetch(t, p.admin+"/readyz").body, remote.URL)
+		lines := p.logged("source has not answered yet: nothing is served from it", "source is down or bad: using its cached definitions")
+		if isReady || p.metric(t, "signpost_last_reload_successful") != 0 || len(lines) != 1 {
+			t.Error("the source that hangs is not in /readyz, the metric or the log")
+		}
+	}
 	close(resume)
-	for _, p := range []*process{p, alone} {
+	for _, p := range []*process{p, alone, beside} {
 		waitFor(t, "the response of the source", func() bool { return p.serves(t, "/remote"+manifestV1, "two") })
+		waitFor(t, "the metric", func() bool { return p.metric(t, "signpost_last_reload_successful") == 1 })
 	}
 	if lines := p.logged("reloaded on demand"); len(lines) > 0 {
 		t.Error("the start logs a reload on demand")
