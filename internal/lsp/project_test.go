@@ -107,6 +107,23 @@ func TestLinkedDirectory(t *testing.T) {
 	}
 }
 
+// TestLinkedFile checks that a document is not judged against itself by another name, as by signpost lint: neither one
+// that the project has, too, nor one that it has not.
+func TestLinkedFile(t *testing.T) {
+	dir := inProject(t)
+	e := newEditor(t)
+	for _, name := range []string{"services/d.yaml", "link.yaml"} {
+		path := filepath.Join(dir, name)
+		testkit.OK(t, os.Symlink(filepath.Join(dir, "services/c.yaml"), path))
+		e.open(path, testkit.Read(t, path))
+		if got := e.found(path, 1); strings.Contains(got, "base-path") || !strings.Contains(got, "overlap-drops-context") {
+			t.Errorf("%s: %s", name, got)
+		}
+		e.notify("textDocument/didClose", placeParams{TextDocument: documentID{uriOf(path)}})
+		testkit.OK(t, os.Remove(path))
+	}
+}
+
 // TestParsedOnce counts the calls of the parser: one for each text, whatever the editor asks about it, and whatever is
 // registered together with it. An unsaved text counts for the others, whether it looks like a definition or not.
 func TestParsedOnce(t *testing.T) {
