@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"signpost"
 	"signpost/host"
 	"signpost/internal/httpurl"
 	"signpost/internal/routes"
@@ -85,7 +86,7 @@ func (o *outcome) redirectHint(use, signIn string) string {
 		return loopHint
 	case err != nil:
 		return use
-	case host.IsLocal(to.Host) && !host.IsLocal(o.asked.Host):
+	case isPrivate(to.Host) && !isPrivate(o.asked.Host):
 		return ownHostHint
 	case o.asked.Scheme == "https" && to.Scheme == "http" && host.Equal(to.Host, o.asked.Host):
 		return schemeHint
@@ -209,8 +210,10 @@ func (p *probe) explain(base string) {
 	case o.empty:
 		r.Hint = "send the feed; an empty JSON feed is an object with an empty list"
 	case p.refused():
-		r.Hint = cmp.Or(p.keyHint(), "apps would get this, too: "+
-			"declare the context key that it needs, as the feature authentication does, or make it public")
+		r.Hint = cmp.Or(p.keyHint(), "apps would get this, too: "+declareHint)
+		if p.onlyGeoRestricted() {
+			r.Hint += "; if it wants to know who calls, " + declareHint
+		}
 	case o.status == http.StatusNotFound && p.named:
 		r.Hint = "correct the feed that is given for it"
 	case o.status == http.StatusNotFound && len(params) > 0 && p.link == nil:
@@ -244,6 +247,14 @@ func (p *probe) keyHint() string {
 	}
 	return strings.Join(hints, "; ")
 }
+
+// onlyGeoRestricted reports whether the only key of the endpoint says where it is called from, and not by whom.
+func (p *probe) onlyGeoRestricted() bool {
+	keys, geo := p.target.ContextObj, signpost.GeoRestriction().ContextObj[0].Key
+	return len(keys) == 1 && keys[0].Key == geo
+}
+
+const declareHint = "declare the context key that it needs, as the feature authentication does, or make it public"
 
 // feedHints says what to do about statuses that mean the same for every feed.
 var feedHints = map[int]string{

@@ -91,7 +91,8 @@ func (c *checker) checkStatus(ctx context.Context) {
 	}
 	o := newOutcome(c.address, c.answer)
 	p := o.problem()
-	if c.forwardsManifest() && o.signpost == nil && o.status == http.StatusNotFound {
+	missing := o.signpost == nil && o.status == http.StatusNotFound && !strings.HasSuffix(c.address.Path, "/")
+	if c.forwardsManifest() && missing {
 		p.Hint = fmt.Sprintf("%s has no manifest at this path; if another server publishes it, "+
 			"give the address with the port of that server: it is then fetched from there", c.opts.SendTo.Host)
 	}
@@ -236,11 +237,10 @@ func isSent(f signpost.Finding, m signpost.Manifest) bool {
 	return at >= 0 && int(i) < len(m.Endpoints[at].ContextObj) && m.Endpoints[at].ContextObj[i].Place() != ""
 }
 
-// isSomethingElse reports whether a JSON document is an object that is not even meant as a manifest.
+// isSomethingElse reports whether a JSON document is null, or an object that is not even meant as a manifest.
 func isSomethingElse(body []byte) bool {
 	var document map[string]json.RawMessage
-	err := json.Unmarshal(body, &document)
-	if err != nil || document == nil {
+	if err := json.Unmarshal(body, &document); err != nil {
 		return false
 	}
 	names := slices.Sorted(maps.Keys(document))
@@ -283,32 +283,36 @@ func (c *checker) checkHost(ctx context.Context) {
 		c.add(Skipped, "", "the manifest has no URLs")
 		return
 	}
-	var open []string
-	ours, all := 0, len(c.targets)
+	var unresolved []string
+	own, all, hostname := 0, len(c.targets), ""
 	for _, t := range c.targets {
 		if strings.Contains(t.URL, signpost.HostPlaceholder) {
-			open = append(open, t.URL)
+			unresolved = append(unresolved, t.URL)
 		}
 		if t.own {
-			ours++
+			own++
 		}
+		hostname = cmp.Or(hostname, t.url.Hostname())
 	}
 	switch {
-	case len(open) > 0:
+	case len(unresolved) > 0:
 		c.add(Failed, "the definition itself is served: "+
 			"replace {{host}} with the host of each request, as signpost serve does",
-			"{{host}} is not replaced in %s, such as %q", spell.Count(len(open), "URL"), open[0])
-	case ours == all:
+			"{{host}} is not replaced in %s, such as %q", spell.Count(len(unresolved), "URL"), unresolved[0])
+	case hostname == "":
+		c.add(Skipped, "", "no URL of the manifest has a host")
+	case own == all:
 		c.add(Passed, "", "the URLs are on %s", c.host)
-	case ours > 0:
-		c.add(Passed, "", "%d of %s are on %s", ours, spell.Count(all, "URL"), c.host)
+	case own > 0:
+		c.add(Passed, "", "%d of %s are on %s", own, spell.Count(all, "URL"), c.host)
 	default:
-		c.add(Failed, hostHint, "none of %s is on %s: apps would call another host, such as %s",
-			spell.Count(all, "URL"), c.host, c.targets[0].url.Hostname()).Cause = causeWrongHost
-	}
-	if r := &c.results[len(c.results)-1]; r.Cause == causeWrongHost && c.isCached(ctx) {
-		r.Cause, r.Hint = "", "a cache in front of the service has the manifest of another host: "+
-			"make the host a part of its keys (nginx: proxy_cache_key $scheme$host$uri)"
+		r := c.add(Failed, hostHint, "none of %s is on %s: apps would call another host, such as %s",
+			spell.Count(all, "URL"), c.host, hostname)
+		r.Cause = causeWrongHost
+		if c.isCached(ctx) {
+			r.Cause, r.Hint = "", "a cache in front of the service has the manifest of another host: "+
+				"make the host a part of its keys (nginx: proxy_cache_key $scheme$host$uri)"
+		}
 	}
 }
 

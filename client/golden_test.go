@@ -178,7 +178,7 @@ func (s *services) RoundTrip(req *http.Request) (*http.Response, error) {
 			s.t.Error(err)
 		}
 	}
-	isManifest := strings.HasSuffix(req.URL.Path, "/endpoints-manifest")
+	isManifest := strings.HasSuffix(strings.TrimSuffix(req.URL.Path, "/"), "/endpoints-manifest")
 	if !isManifest {
 		s.mu.Lock()
 		for _, name := range []string{"Authorization", "X-Profile"} { // headers of context keys

@@ -121,8 +121,11 @@ func (c *checker) checkProbes(ctx context.Context) {
 	case len(calls) == 0:
 		hint := "try them with an app: the results above say why they cannot be called from here"
 		needsValues := func(p *probe) bool { return p.result.Cause == causeMissingValues }
-		if slices.ContainsFunc(c.endpoints, needsValues) {
+		switch {
+		case slices.ContainsFunc(c.endpoints, needsValues):
 			hint = "give the values that endpoints need"
+		case failed:
+			hint = "correct what the results above say"
 		}
 		c.add(Warned, hint, "no endpoint was called, so nothing is known about the feeds")
 	case !answered && !failed:
@@ -137,33 +140,41 @@ func (c *checker) checkProbes(ctx context.Context) {
 
 // warnOfUnusedValues reports values that no endpoint uses: most likely a name is misspelt.
 func (c *checker) warnOfUnusedValues() {
-	var params, keys, endpoints []string
+	var params, keys, names []string
+	byName := make(map[string]*target)
 	for _, t := range c.targets {
 		params = append(params, t.params...)
-		endpoints = append(endpoints, t.URL, t.url.Path())
-		for _, item := range t.ContextObj {
-			keys = append(keys, item.Key)
+		keys = append(keys, t.contextKeys()...)
+		names = append(names, t.URL, t.url.Path())
+		byName[t.URL], byName[t.url.Path()] = t, t
+	}
+	const noEndpoint = "values are given for the endpoint %q, which the manifest does not have"
+	c.warnOfUnused(maps.Keys(c.opts.Params), params, "a value is given for the placeholder {{%s}}, which no endpoint has")
+	c.warnOfUnused(maps.Keys(c.opts.Context), keys, "a value is given for the context key %q, which no endpoint declares")
+	c.warnOfUnused(maps.Keys(c.opts.Endpoints), names, noEndpoint)
+	for _, name := range slices.Sorted(maps.Keys(c.opts.Endpoints)) {
+		if t, values := byName[name], c.opts.Endpoints[name]; t != nil {
+			before := len(c.results)
+			c.warnOfUnused(maps.Keys(values.Params), t.params, "a value is given for the placeholder {{%s}}, which it does not have")
+			c.warnOfUnused(maps.Keys(values.Context), t.contextKeys(), "a value is given for the context key %q, which it does not declare")
+			for i := range c.results[before:] {
+				c.results[before+i].Endpoint = t.URL
+			}
 		}
 	}
-	for _, kind := range []struct {
-		given   iter.Seq[string]
-		known   []string
-		message string
-	}{
-		{maps.Keys(c.opts.Params), params, "a value is given for the placeholder {{%s}}, which no endpoint has"},
-		{maps.Keys(c.opts.Context), keys, "a value is given for the context key %q, which no endpoint declares"},
-		{maps.Keys(c.opts.Endpoints), endpoints, "values are given for the endpoint %q, which the manifest does not have"},
-	} {
-		for _, name := range slices.Sorted(kind.given) {
-			if slices.Contains(kind.known, name) {
-				continue
-			}
-			hint := "remove it, or correct it"
-			if near := spell.Nearest(name, kind.known); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			c.add(Warned, hint, kind.message, name)
+}
+
+// warnOfUnused reports the names of values that are not known.
+func (c *checker) warnOfUnused(given iter.Seq[string], known []string, message string) {
+	for _, name := range slices.Sorted(given) {
+		if slices.Contains(known, name) {
+			continue
 		}
+		hint := "remove it, or correct it"
+		if near := spell.Nearest(name, known); near != "" {
+			hint = fmt.Sprintf("did you mean %q?", near)
+		}
+		c.add(Warned, hint, message, name)
 	}
 }
 
