@@ -35,7 +35,12 @@ var mistakes = []struct {
 
 	{"unexpected end of stream while scanning a quoted scalar",
 		func(e *explainer) bool { return e.unclosed(e.context) }},
+	{"escape character", shows(behind, `^(\\[^/])`, notAnEscape, `write \\ for a backslash, or use single quotes`)},
+	{"hexadecimal number", shows(here, `"[^"]*?(\\[xuU])`, notAnEscape,
+		`write \\ for a backslash, or use single quotes`)},
 	{"mapping values are not allowed", dash},
+	{"mapping values are not allowed",
+		shows(nearby, `(?m)^ *(-(\w+: .*))$`, "missing space after the dash", "- $2")},
 	{"mapping values are not allowed", (*explainer).colonInText},
 	{"mapping values are not allowed", (*explainer).noColonAbove},
 	{"mapping values are not allowed", (*explainer).indentation},
@@ -53,6 +58,14 @@ var mistakes = []struct {
 	{"expected ',' or", (*explainer).unclosedBracket},
 	{"expected node content", (*explainer).unclosedAtEnd},
 	{"unknown anchor", shows(behind, `^(\*[^\s,\]}]+)`, "* begins an alias, and there is no such anchor", "if it is text, put it in quotes: …")},
+	{"block sequence entries", shows(behind, `^(-.*)`, "a list item behind a key",
+		"put it on the next line; if it is text, put it in quotes: …")},
+	{"scanning a block scalar", shows(here, `[:-] +(([|>]) .*)$`, "text on the line of $2",
+		"begin it on the next line, or put all of it in quotes: …")},
+	{"scanning an a", shows(here, `[:-] +(([*&]) [^\[\]{}]*)$`, `plain text cannot begin with "$2"`,
+		"put it in quotes: …")},
+	{"scanning an alias", shows(here, `^ *(\*) `, `"$1" does not begin a list item`, "begin a list item with -")},
+	{"cannot start any token", shows(here, "^(```.*)", "a fence of Markdown", "remove it")},
 	{"cannot start any token", shows(behind, `^((.).*)`, `plain text cannot begin with "$2"`, "put it in quotes: …")},
 }
 

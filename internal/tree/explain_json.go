@@ -27,8 +27,11 @@ var jsonMistakes = []struct{ says, chars, message, hint string }{
 	{"after array element", "", "missing comma after the value", "separate the items with commas"},
 	{"after object key:value pair", "", "missing comma after the value", "separate the items with commas"},
 	{"after object key", "", "missing colon after the key", "write a colon between key and value"},
-	{"in string escape code", "", "this is not an escape sequence", `write \\ for a backslash`},
+	{"in string literal", "\t", "a tab in text", `write \t, or a space`},
+	{"in string escape code", "", notAnEscape, `write \\ for a backslash`},
 }
+
+const notAnEscape = "this is not an escape sequence"
 
 // jsonWords has what to write in place of words that other languages have.
 var jsonWords = map[string]string{
