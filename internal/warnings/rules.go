@@ -193,11 +193,12 @@ var foreignPlaceholders = []*regexp.Regexp{
 	regexp.MustCompile(`/(:([A-Za-z_][A-Za-z0-9_]*))(?:/|$)`),
 	regexp.MustCompile(`/([<\[]([A-Za-z_][A-Za-z0-9_-]*)[>\]])(?:/|$)`),
 	regexp.MustCompile(`/(\*)()(?:/|$)`),
+	regexp.MustCompile(`/((?i:%7B)+([A-Za-z_][A-Za-z0-9_-]*)(?i:%7D)+)(?:/|$)`), // copied from a browser
 }
 
 // colonPlaceholder reports a segment that is literal text, but looks like a placeholder of another tool.
 func (c *checker) colonPlaceholder() {
-	if !strings.ContainsAny(c.url.Path(), ":<[*") {
+	if !strings.ContainsAny(c.url.Path(), ":<[*%") {
 		return
 	}
 	for _, form := range foreignPlaceholders {
@@ -380,8 +381,13 @@ func (c *checker) modifierSpaces(m signpost.Modifier, path signpost.Path) {
 
 // space reports white space around the text of a field. The paths lead to its object, one behind the other.
 func (c *checker) space(name field, text string, paths ...signpost.Path) {
-	if trimmed := strings.TrimSpace(text); trimmed != text && trimmed != "" {
-		path := append(slices.Concat(paths...), name)
+	trimmed := strings.TrimSpace(text)
+	path := append(slices.Concat(paths...), name)
+	switch trimmed {
+	case text:
+	case "":
+		c.warn("write what is meant", path, "%s %q is nothing but white space", name, text)
+	default:
 		c.warn(fmt.Sprintf("write %q", trimmed), path, "%s %q has white space around it", name, text)
 	}
 }
