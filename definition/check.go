@@ -160,7 +160,7 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 func (d *decoder) keepForeign(n *tree.Node, v *fields.Value) {
 	switch isCollection := n.Kind == tree.Object || n.Kind == tree.List; {
 	case n.Kind == tree.Null:
-	case v.Type == fields.Text && isCollection:
+	case (v.Type == fields.Text || v.Type == fields.Scalar) && isCollection:
 		n.Text, _ = n.JSON(maxManifest)
 	case v.Type == fields.List:
 		item := *n

@@ -42,13 +42,21 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, v *fields.Value, what
 		return
 	}
 	meant := d.unknown(RuleUnknownField, f.Key, names, message)
-	if meant == "" {
+	switch {
+	case meant == "":
 		d.unread = true
-	} else if n.Has(meant) { // both are present, so renaming one is not the solution
+		return
+	case n.Has(meant): // both are present, so renaming one is not the solution
 		d.findings[len(d.findings)-1].Fix = nil
-	} else {
+	default:
 		n.Rename(f.Key, meant)
 	}
+	delete(d.broken, f.Key)
+}
+
+// isLacking reports whether a field of an object is unknown: it may be meant as one that the object does not have.
+func (d *decoder) isLacking(n *tree.Node) bool {
+	return slices.ContainsFunc(n.Fields, func(f tree.Field) bool { return d.broken[f.Key] })
 }
 
 const (
@@ -215,6 +223,9 @@ func (d *decoder) wrongVersion(versions *tree.Node, v tree.Field) {
 	match := nearlyVersion.FindStringSubmatch(v.Key.Text)
 	meant := ""
 	switch {
+	case strings.Contains(v.Key.Text, "://"):
+		f.Message = fmt.Sprintf("URL %q is next to the versions, not in one", v.Key.Text)
+		f.Hint = "it belongs under endpoints: indent it, and everything in it"
 	case match == nil || v.Key.Text == "":
 	case match[1] == "":
 		f.Message = fmt.Sprintf("%q is not a version: versions begin at v1", v.Key.Text)

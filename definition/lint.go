@@ -103,7 +103,9 @@ func (d *decoder) lintFeatures() {
 	known := d.Features()
 	isKnown, isEnabled := setOf(known), make(map[string]bool)
 	for _, n := range d.enabled {
+		near, _ := d.nearest(n.Text, known)
 		switch {
+		case !isKnown[n.Text] && near == "" && len(d.declared) == 0 && d.unread: // features could not be read
 		case !isKnown[n.Text]:
 			d.unknown(RuleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
 		case isEnabled[n.Text]:

@@ -68,7 +68,7 @@ func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Pa
 		}
 	}
 	allowed := f.Severity == signpost.SeverityWarning && d.allows(f.Rule, placeOf(endpoint), d.used)
-	if allowed || d.broken[n] {
+	if allowed || d.broken[n] || !found && d.isLacking(n) {
 		return
 	}
 	if f.Replacement != nil && found {

@@ -40,6 +40,11 @@ type version struct {
 }
 
 func (d *decoder) definition(root *tree.Node) {
+	if root.Has("endpoints") { // those of a version, probably, which is empty as a consequence
+		for _, version := range root.Get("versions").Fields {
+			d.broken[version.Value] = d.broken[version.Value] || version.Value.Kind == tree.Null
+		}
+	}
 	d.check(root, fields.Definition, fields.Definition.What)
 	if d.broken[root] {
 		return
@@ -323,7 +328,7 @@ func (d *decoder) modifier(n *tree.Node) (m signpost.Modifier, deprecated *signp
 func (d *decoder) modifierInput(n *tree.Node, kind string) signpost.ModifierInput {
 	in := signpost.ModifierInput{
 		ID: n.Get("id").Text, Name: n.Get("name").Text, Key: n.Get("key").Text, Label: n.Get("label").Text,
-		Placeholder: n.Get("placeholder").Text, DefaultValue: scalar(n.Get("defaultValue"), d.broken),
+		Placeholder: n.Get("placeholder").Text, DefaultValue: d.scalar(n.Get("defaultValue")),
 	}
 	if key, options := n.Field("options"); key != nil {
 		if kind == signpost.KindSelect {
@@ -341,7 +346,10 @@ func (d *decoder) modifierInput(n *tree.Node, kind string) signpost.ModifierInpu
 // kind returns the kind of a modifier, or the one that was meant. It is zero if there is none.
 func (d *decoder) kind(n *tree.Node) signpost.Kind {
 	_, at := n.Field("kind")
-	if at == nil {
+	switch {
+	case at == nil && d.isLacking(n):
+		return signpost.Kind{}
+	case at == nil:
 		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form",
 			n, "modifier has no kind")
 		return signpost.Kind{}
@@ -361,7 +369,7 @@ func (d *decoder) param(n *tree.Node) signpost.Param {
 	p := signpost.Param{
 		Key: n.Get("key").Text,
 		UI:  signpost.UI{Label: ui.Get("label").Text, Placeholder: ui.Get("placeholder").Text, Extra: d.extras[ui]},
-		Schema: signpost.Schema{Type: schema.Get("type").Text, Default: scalar(schema.Get("default"), d.broken),
+		Schema: signpost.Schema{Type: schema.Get("type").Text, Default: d.scalar(schema.Get("default")),
 			Extra: d.extras[schema]},
 		Extra: d.extras[n],
 	}
@@ -403,10 +411,13 @@ func (d *decoder) incomplete(options *tree.Node) bool {
 	})
 }
 
-// scalar returns a default value: text, a number or a Boolean. It is nil if there is none.
-func scalar(n *tree.Node, broken map[*tree.Node]bool) any {
+// scalar returns a default value: text, a number or a Boolean. It is nil if there is none. In a manifest of others, it
+// may be anything, as text.
+func (d *decoder) scalar(n *tree.Node) any {
 	switch {
-	case broken[n]:
+	case d.broken[n] && d.served && n.Text != "":
+		return n.Text
+	case d.broken[n]:
 	case n.Kind == tree.String:
 		return n.Text
 	case n.Kind == tree.Number:

@@ -53,7 +53,7 @@ versions:
 func TestForeignTypes(t *testing.T) {
 	f := definition.ParseManifest("m.json", []byte(`{"endpoints": {"https://a.example/a": {
 		"name": {"en": "A"}, "method": 3, "context_obj": {"key": "k", "type": "ctx"},
-		"modifiers": ["x", {"params": {"key": "p", "schema": ["string"]}}]
+		"modifiers": ["x", {"params": {"key": "p", "schema": ["string"]}}, {"params": [{"schema": {"default": ["a"]}}]}]
 	}}}`))
 	e := f.Readable(nil)[0].Manifest.Endpoints[0]
 	testkit.Equal(t, "name", e.Name, `{"en":"A"}`)
@@ -62,4 +62,5 @@ func TestForeignTypes(t *testing.T) {
 	testkit.Equal(t, "modifier", e.Modifiers[0].Extra, signpost.Extra(`"value":"x"`))
 	testkit.Equal(t, "param", e.Modifiers[1].Params[0].Key, "p")
 	testkit.Equal(t, "schema", e.Modifiers[1].Params[0].Schema.Extra, signpost.Extra(`"value":["string"]`))
+	testkit.Equal(t, "default", e.Modifiers[2].Params[0].Schema.Default, any(`["a"]`))
 }
