@@ -221,17 +221,16 @@ func Parse(text []byte, json bool) *Document {
 	return d
 }
 
-// DecodeUTF16 returns a text that is UTF-16 as UTF-8, and whether it is: it begins with a byte order mark, or every
-// other byte of its beginning is zero.
+// DecodeUTF16 returns a text that is UTF-16 as UTF-8, and whether it is: it begins with a byte order mark, or one of its
+// first two bytes is zero.
 func DecodeUTF16(text []byte) ([]byte, bool) {
+	if len(text) < 2 {
+		return nil, false
+	}
 	order := binary.ByteOrder(binary.LittleEndian)
-	const looked = 8
-	switch beginning := text[:min(len(text), looked)&^1]; {
-	case bytes.HasPrefix(text, []byte{0xff, 0xfe}):
-	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
-		order = binary.BigEndian
-	case len(beginning) == looked && zeros(beginning, 1) && !zeros(beginning, 0):
-	case len(beginning) == looked && zeros(beginning, 0) && !zeros(beginning, 1):
+	switch first, second := text[0], text[1]; {
+	case first == 0xff && second == 0xfe, first != 0 && second == 0:
+	case first == 0xfe && second == 0xff, first == 0 && second != 0:
 		order = binary.BigEndian
 	default:
 		return nil, false
@@ -241,16 +240,6 @@ func DecodeUTF16(text []byte) ([]byte, bool) {
 		units[i] = order.Uint16(text[2*i:])
 	}
 	return []byte(strings.TrimPrefix(string(utf16.Decode(units)), ByteOrderMark)), true
-}
-
-// zeros reports whether every other byte is zero.
-func zeros(text []byte, from int) bool {
-	for i := from; i < len(text); i += 2 {
-		if text[i] != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // Positions returns a document that only converts positions; the text is not parsed.

@@ -135,13 +135,10 @@ func (n *Node) writeJSON(out *strings.Builder, max int) {
 	}
 }
 
-// reserved matches the words that YAML 1.1 reads as Booleans.
-var reserved = regexp.MustCompile(`(?i)^(yes|no|on|off|y|n)$`)
-
 // isPlain reports whether YAML reads the text unchanged without quotes, as a key and as a value, inside brackets or on
 // a line of its own.
 func isPlain(text string, inBrackets bool) bool {
-	if reserved.MatchString(text) || strings.ContainsAny(text, "#&*!|>'\"%@`\\\r\n\t") {
+	if constant.MatchString(text) || strings.ContainsAny(text, "#&*!|>'\"%@`\\\r\n\t") {
 		return false
 	}
 	format := "? %s\n: %s\n"
