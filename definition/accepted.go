@@ -18,9 +18,7 @@ var fingerprint = regexp.MustCompile(`^[0-9a-f]{12}$`)
 func ParseAccepted(name string, text []byte) (*diff.Accepted, *File) {
 	d := newDecoder(&File{Name: name}, text, Options{})
 	accepted := &diff.Accepted{Name: name}
-	if d.empty {
-		d.findings = nil // nothing is accepted
-	}
+	d.allowEmpty() // nothing is accepted
 	if root := d.doc.Root; root != nil {
 		d.check(root, fields.Accepted, fields.Accepted.What)
 		lines := make(map[string]int)

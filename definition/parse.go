@@ -23,14 +23,12 @@ type decoder struct {
 	*File
 	opts Options
 
-	broken     map[*tree.Node]bool
-	empty      bool           // there is nothing in the text
-	duplicated bool           // a key occurs twice, and what the second one has is not read
-	unread     bool           // something is not where it belongs, so what seems unused may be used
-	reported   int            // number of findings
-	places     map[string]int // how often a manifest has an error, by rule and message
-	used       map[place]bool // rules of allow fields that allow something
-	basePath   *tree.Node     // nil if it could not be read
+	broken   map[*tree.Node]bool
+	unread   bool           // something is not where it belongs, so what seems unused may be used
+	reported int            // number of findings
+	repeats  map[string]int // how often a manifest has an error, by rule and message
+	used     map[place]bool // rules of allow fields that allow something
+	basePath *tree.Node     // nil if it could not be read
 
 	extras map[*tree.Node]signpost.Extra // fields beyond the specification, by object
 	within tree.Field                    // the endpoint that is being checked, if any
@@ -51,7 +49,7 @@ func newDecoder(f *File, text []byte, opts Options) *decoder {
 	f.doc = tree.Parse(text, f.served || isJSON(f.Name, text))
 	d := &decoder{
 		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[place]bool),
-		extras: make(map[*tree.Node]signpost.Extra), places: make(map[string]int),
+		extras: make(map[*tree.Node]signpost.Extra), repeats: make(map[string]int),
 	}
 	for _, problem := range f.doc.Problems {
 		rule := map[tree.ProblemKind]string{
@@ -60,13 +58,22 @@ func newDecoder(f *File, text []byte, opts Options) *decoder {
 		}[problem.Kind]
 		d.add(rule, problem.Hint, problem.At, "%s", problem.Message)
 		d.broken[problem.Value] = true
-		d.duplicated = d.duplicated || problem.Kind == tree.DuplicateKey
+		if problem.Kind == tree.DuplicateKey && !f.served {
+			d.unread = true // what the second one has
+		}
 	}
 	if len(d.findings) == 0 && (f.doc.Root == nil || f.doc.Root.Kind == tree.Null) {
-		f.doc.Root, d.empty = nil, true
+		f.doc.Root = nil
 		d.add(RuleSyntax, "signpost init writes a definition to start from", f.doc.NodeAt(0, 0), "the file is empty")
 	}
 	return d
+}
+
+// allowEmpty withdraws the finding about an empty file.
+func (d *decoder) allowEmpty() {
+	if d.doc.Root == nil && !d.doc.Failed {
+		d.findings, d.reported = nil, 0
+	}
 }
 
 // isJSON determines the format from the file name or, if that is inconclusive, from how the text starts.
@@ -102,8 +109,8 @@ func (d *decoder) report(f signpost.Finding, at *tree.Node) *signpost.Finding {
 	}
 	if d.served && isError(f) { // told once, with a count: others wrote it, and often on every endpoint
 		id := f.Rule + f.Message
-		d.places[id]++
-		if d.places[id] > 1 {
+		d.repeats[id]++
+		if d.repeats[id] > 1 {
 			return &f
 		}
 	}
@@ -127,8 +134,8 @@ func (f *File) finding(found signpost.Finding, at place) signpost.Finding {
 // finish sorts the findings and releases the tree: a server keeps the file, but needs no positions.
 func (d *decoder) finish() *File {
 	for i, f := range d.findings {
-		if places := d.places[f.Rule+f.Message]; places > 1 {
-			d.findings[i].Message += fmt.Sprintf(" (in %d places)", places)
+		if n := d.repeats[f.Rule+f.Message]; n > 1 {
+			d.findings[i].Message += fmt.Sprintf(" (in %d places)", n)
 		}
 	}
 	if d.reported > maxFindings {

@@ -27,9 +27,7 @@ type Project struct {
 func ParseProject(name string, text []byte) *Project {
 	d := newDecoder(&File{Name: name}, text, Options{KeepTree: true})
 	p := &Project{file: d.File}
-	if d.doc.Root == nil && !d.doc.Failed { // all fields are optional
-		d.findings, d.reported = nil, 0
-	}
+	d.allowEmpty() // all fields are optional
 	if root := d.doc.Root; root != nil {
 		d.check(root, fields.Project, fields.Project.What)
 		d.readHosts(root.Get("hosts"))

@@ -33,7 +33,7 @@ type version struct {
 	key      *tree.Node
 	manifest signpost.Manifest
 	places   []place         // of the URLs of the endpoints
-	faulty   map[place]bool  // endpoints with an error
+	faulty   []bool          // which endpoints have an error
 	errors   []signpost.Path // of errors that Validate does not find
 
 	endpoints map[string]tree.Field // by URL; nil after the file has been read
@@ -49,7 +49,6 @@ func (d *decoder) definition(root *tree.Node) {
 	if d.broken[root] {
 		return
 	}
-	d.unread = d.unread || d.duplicated
 	d.Service = root.Get("service").Text
 	d.readBasePath(root, root.Get("base_path"))
 	d.readHosts(root.Get("hosts"))

@@ -207,9 +207,11 @@ func (d *decoder) checkUnusedModifiers() {
 
 // checkIdleFeatures reports enabled features that apply to no endpoint of a version.
 func (d *decoder) checkIdleFeatures() {
-	isURL := func(f signpost.Finding) bool { return f.Rule == signpost.RuleURL }
-	if d.duplicated || slices.ContainsFunc(d.findings, isURL) {
-		return // once corrected, it may end in the suffix
+	mayApply := func(f signpost.Finding) bool { // once it is corrected
+		return f.Rule == signpost.RuleURL || f.Rule == signpost.RuleDuplicateKey
+	}
+	if slices.ContainsFunc(d.findings, mayApply) {
+		return
 	}
 	enabled := d.named(d.enable)
 	idle := make([][]string, len(enabled)) // versions, by feature

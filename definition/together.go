@@ -42,7 +42,8 @@ func (d *decoder) keepPlaces() {
 	}
 	for i := range d.versions {
 		v := &d.versions[i]
-		v.places, v.faulty = make([]place, 0, len(v.manifest.Endpoints)), make(map[place]bool)
+		v.places = make([]place, 0, len(v.manifest.Endpoints))
+		v.faulty = make([]bool, 0, len(v.manifest.Endpoints))
 		for _, e := range v.manifest.Endpoints {
 			f := v.endpoints[e.URL]
 			v.errors = append(v.errors, d.errorsIn(f, unpathed)...)
@@ -50,9 +51,7 @@ func (d *decoder) keepPlaces() {
 				v.errors = append(v.errors, signpost.Path{signpost.Field(e.URL), signpost.Field("enable")})
 			}
 			next, _ := slices.BinarySearch(errors, f.Key.Start())
-			if next < len(errors) && isInside(f, errors[next]) {
-				v.faulty[placeOf(f.Key)] = true
-			}
+			v.faulty = append(v.faulty, next < len(errors) && isInside(f, errors[next]))
 			v.places = append(v.places, placeOf(f.Key))
 		}
 		v.key, v.endpoints = nil, nil
@@ -197,24 +196,27 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 	var owners []owner // by version
 	var judged, others []signpost.Version
 	for f, v := range versionsOf(files, without) {
-		manifest, places := f.comparable(v, true)
+		version, places := f.comparable(v, func(e signpost.Endpoint, faulty bool) bool { return !faulty })
 		owners = append(owners, owner{f, used[f], places})
-		judged = append(judged, f.asVersion(v, manifest, places))
+		judged = append(judged, version)
 	}
 	var entries map[string]registeredEndpoint
 	if len(registered) > 0 {
 		entries = asRegistered(files)
 	}
 	for f, v := range versionsOf(registered, without) {
-		manifest, places := f.comparable(v, false)
-		if isExport := f.served && addressHost(f.Name) == ""; isExport {
-			manifest.Endpoints = slices.DeleteFunc(manifest.Endpoints, func(e signpost.Endpoint) bool {
-				entry, found := entries[e.URL]
-				return found && entry.isEntryOf(e)
-			})
-		}
+		isExport := f.served && addressHost(f.Name) == ""
+		version, places := f.comparable(v, func(e signpost.Endpoint, faulty bool) bool {
+			if faulty {
+				if _, err := signpost.ParseURL(e.URL); err != nil {
+					return false
+				}
+			}
+			entry, found := entries[e.URL]
+			return !isExport || !found || !entry.isEntryOf(e)
+		})
 		owners = append(owners, owner{f, used[f], places})
-		others = append(others, f.asVersion(v, manifest, places))
+		others = append(others, version)
 	}
 	var findings []signpost.Finding
 	allowed := func(version, position int, rule string, lost signpost.ContextItem) bool {
@@ -250,31 +252,23 @@ func versionsOf(files []*File, without map[*version]bool) iter.Seq2[*File, *vers
 	}
 }
 
-// asVersion returns a version of the file as package match takes it.
-func (f *File) asVersion(v *version, manifest signpost.Manifest, places []place) signpost.Version {
+// comparable returns a version as package match takes it, with the parts of those endpoints to keep that decide which
+// one answers for a feed, and their places. The features that the file enables are applied.
+func (f *File) comparable(v *version, keep func(e signpost.Endpoint, faulty bool) bool) (signpost.Version, []place) {
+	var places []place
 	var lines []int
-	if !f.served { // otherwise they are probably all on one
-		for _, at := range places {
-			lines = append(lines, at.line)
-		}
-	}
-	return signpost.Version{Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: manifest, Lines: lines}
-}
-
-// comparable returns the parts of a version that decide which endpoint answers for a feed, and the places of the
-// endpoints: without those that have errors if the version is judged, and otherwise as it reads. The features that the
-// file enables are applied.
-func (f *File) comparable(v *version, judged bool) (m signpost.Manifest, places []place) {
-	m.Endpoints = make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))
+	m := signpost.Manifest{Endpoints: make([]signpost.Endpoint, 0, len(v.manifest.Endpoints))}
 	for i, e := range v.manifest.Endpoints {
-		if v.faulty[v.places[i]] {
-			if _, err := signpost.ParseURL(e.URL); judged || err != nil {
-				continue
-			}
+		if !keep(e, v.faulty[i]) {
+			continue
 		}
 		e.Modifiers = nil
 		m.Endpoints = append(m.Endpoints, e)
 		places = append(places, v.places[i])
+		if !f.served { // otherwise they are probably all on one
+			lines = append(lines, v.places[i].line)
+		}
 	}
-	return m.WithFeatures(f.named(f.enable)...), places
+	m = m.WithFeatures(f.named(f.enable)...)
+	return signpost.Version{Name: v.name, Source: f.Name, Hosts: f.Hosts, Manifest: m, Lines: lines}, places
 }

@@ -130,8 +130,7 @@ var (
 		Fields: []Field{
 			{Name: "url_suffix", Value: &Value{OrList: true, Form: "such as /kids or [/kids, /family]"},
 				Doc: "Only for endpoints whose URL ends in this, or in one of these; empty for every endpoint."},
-			{Name: "context_obj", Value: &Value{Type: List, Each: contextItems.Each, Form: contextItems.Form},
-				Doc: contextObj.Doc},
+			contextObj,
 		}}
 
 	modifier = &Value{What: "modifier", Type: Object, Open: true, Fields: full, Short: ShortModifier,
