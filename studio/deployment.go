@@ -30,8 +30,10 @@ type view struct {
 	host       string
 	asked      string    // host that the page or the options name; empty if each file decides
 	sources    []*source // files first
-	overlap    *overlap  // of all sources
-	lists      lists     // made when it is sent first
+	overlap    *overlap  // of all sources, as the page shows them
+	declared   *overlap  // of all sources, on each of their hosts; nil if the page shows them on the same
+	nested     []nesting
+	lists      lists // made when it is sent first
 }
 
 // view returns the view for the deployment that a request names.
@@ -65,7 +67,7 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	for _, src := range v.sources {
 		comparing.Go(func() { v.findChanges(src) })
 	}
-	v.overlap = newNesting(v.sources)
+	v.findOverlap()
 	comparing.Wait()
 	s.views = append(s.views, v)
 	s.views = s.views[max(0, len(s.views)-maxViews):]

@@ -94,20 +94,48 @@ func TestNesting(t *testing.T) {
 "https://{{host}}/v1/media": {name: Twin, method: post, mime_type: application/json}}}}`)
 	s.Show(workspace.New(workspace.Options{}, workspace.Source{Source: &files{[]source.Document{file("feeds.yaml", overlapYAML)}}},
 		workspace.Source{Source: &files{[]source.Document{other}}, Role: workspace.Registered}).Look())
-	got := make(map[any]string)
-	for _, n := range get(t, stateOf(t, address+"/api/state"), "lists", "overlap").([]any) {
-		for _, under := range n.(object)["under"].([]any) {
-			u := under.(object)
-			got[n.(object)["name"]] += fmt.Sprint(u["name"], " ", u["reason"], " ", u["lost_keys"], "; ")
-		}
-	}
-	testkit.Equal(t, "nested", got, map[any]string{
+	testkit.Equal(t, "nested", nestedIn(t, address), map[any]string{
 		"Section": "Wide length [wide]; ", "Clips": "Media length [beta]; Twin length []; Section length [alpha]; Wide length [wide]; ",
 		"Media": "Section literals [alpha]; Wide length [wide]; ", "Twin": "Section literals [alpha]; Wide length [wide]; ",
 	})
 	// Manifests registered alongside get no findings.
 	registered := sourceOf(t, address, "other.yaml")
 	testkit.Equal(t, "other", []any{registered["judged"], registered["findings"]}, []any{false, []any{}})
+}
+
+// nestedIn returns what each endpoint takes feeds from.
+func nestedIn(t *testing.T, address string) map[any]string {
+	t.Helper()
+	nested := make(map[any]string)
+	for _, n := range get(t, stateOf(t, address+"/api/state"), "lists", "overlap").([]any) {
+		for _, under := range n.(object)["under"].([]any) {
+			u := under.(object)
+			nested[n.(object)["name"]] += fmt.Sprint(u["name"], " ", u["reason"], " ", u["lost_keys"], "; ")
+		}
+	}
+	return nested
+}
+
+// TestNestingOnEveryHost checks that services meet on each host that they can have, as signpost lint has it, also where
+// the page shows them on different ones.
+func TestNestingOnEveryHost(t *testing.T) {
+	t.Parallel()
+	s, address := serve(t, studio.Options{})
+	const wide = `hosts: [one.example, two.example]
+versions: {v1: {endpoints: {"https://{{host}}/v1/{{a}}/{{b}}": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: wide, type: ctx}]}}}}`
+	const narrow = `base_path: /narrow
+versions: {v1: {endpoints: {"https://{{host}}/v1/kids/new": {name: Narrow, method: get, mime_type: application/json}}}}`
+	for hosts, want := range map[string]string{
+		"":                                    "Wide literals [wide]; ",
+		"hosts: [two.example, one.example]\n": "Wide literals [wide]; ",
+		"hosts: [three.example]\n":            "",
+	} {
+		s.Show(snapshotOf(file("wide.yaml", wide), file("narrow.yaml", hosts+narrow)))
+		testkit.Equal(t, hosts, nestedIn(t, address)["Narrow"], want)
+		_, draft := ask(t, address+"/api/compose", object{"source": "wide.yaml", "version": "v1",
+			"endpoint": "https://{{host}}/v1/{{a}}/{{b}}", "params": object{"a": "kids", "b": "new"}})
+		testkit.Equal(t, "owner with "+hosts, draft["owner"] != nil, want != "")
+	}
 }
 
 // TestFindingsTogether checks that everything registered on the page is linted together, including addresses.

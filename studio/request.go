@@ -125,9 +125,7 @@ func compose(c call, in filled) (draft, error) {
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
 	if len(d.open) == 0 {
-		if m := c.view.overlap.match(d.URL); m.Found && m.Winner.URL != e.URL {
-			d.Owner = &m
-		}
+		d.Owner = c.view.answering(d.URL, reference{Source: in.Source, Key: in.Endpoint, URL: e.URL})
 	}
 	return d, nil
 }

@@ -39,7 +39,7 @@ func (s *Studio) stateSince(now *view, instance string, since int) object {
 type lists map[string][]json.RawMessage
 
 func newLists(v *view) lists {
-	all := lists{"overlap": elements(v.overlap.nested)}
+	all := lists{"overlap": elements(v.nested)}
 	for _, src := range v.sources {
 		all["findings "+src.ID] = elements(src.Findings)
 		all["changes "+src.ID] = elements(src.Changes)
