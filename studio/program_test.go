@@ -214,12 +214,13 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 			fmt.Fprint(w, `{"entry":7}`)
 		}
 	})
-	path, _ := writeFile(t, `versions: {v1: {endpoints: {
+	text := `versions: {v1: {endpoints: {
   "https://{{host}}/v1/shows": {name: Shows, method: get, mime_type: application/json},
   "https://{{host}}/v1/series/{{id}}": {name: Series, method: get, mime_type: application/json},
   "https://{{host}}/v1/media": {name: Media, method: get, mime_type: application/json, context_obj: [{key: token, type: ctx, required: true}, {key: profile, type: ctx}]}}}, v2: {endpoints: {
   "https://{{host}}/v2/a": {name: A, method: post, mime_type: application/json, context_obj: [{key: k, type: ctx}]},
-  "https://{{host}}/v2/a/b": {name: B, method: post, mime_type: application/json}}}}`)
+  "https://{{host}}/v2/a/b": {name: B, method: post, mime_type: application/json}}}}`
+	path, write := writeFile(t, text)
 	listen := testkit.FreeAddress(t)
 	address, stop := startProgram(t, listen, path, "--host", "feeds.example.com", "--send-to", service.URL)
 	p := openTab(t, address)
@@ -258,5 +259,13 @@ func TestPageChecksWithWhatIsFilledIn(t *testing.T) {
 	runChecks()
 	p.waitText("#check-status", "2 warned") // an overlap, and no endpoint that can be called
 	p.wait(badge + `.textContent === "2"`)
+
+	// What has changed since, or could not be checked, is not marked.
+	write(strings.Replace(text, "name: B, method: post", "name: B, method: POST", 1))
+	p.waitText(".view-head", "not the current state")
+	p.wait("!" + badge)
+	p.click(element("run-check"))
+	p.waitText("#check-failure", "fix the errors first")
+	p.wait("!" + badge)
 	stop()
 }

@@ -63,7 +63,7 @@ type ContextSet = { id: string, name: string, values: Record<string, Record<stri
 type Typed = { params: Record<string, string>, modifiers: Record<string, string> };
 type Current = { source: Source, version: Version, endpoint: Endpoint, id: string };
 type CheckResult = { check: string, status: string, endpoint: string, message: string, hint: string };
-type CheckRun = { source: string, version: string, results: CheckResult[], done: number, total: number, running: boolean, ok: boolean,
+type CheckRun = { source: string, version: string, signature: string, results: CheckResult[], done: number, total: number, running: boolean, ok: boolean,
   failure: Failure | null, controller: AbortController | null };
 
 /** Route is what the address says. */

@@ -425,13 +425,17 @@ function valuesFor(s, name) {
   return all;
 }
 
+/** checkSignature is a text that changes when the checks would look at something else. @param {Source} s */
+export const checkSignature = (s) => JSON.stringify([state.server.instance, state.server.rev, state.server.deployment,
+  sendOf(s), sendTo()]);
+
 /** runCheck runs the checks, and shows each result when it is there. @param {Source} s @param {string} version */
 export async function runCheck(s, version) {
   state.check?.controller?.abort();
   const controller = new AbortController();
   /** @type {CheckRun} */
-  const run = { source: s.id, version, results: [], done: 0, total: 0, running: true, ok: false, failure: null,
-    controller };
+  const run = { source: s.id, version, signature: checkSignature(s), results: [], done: 0, total: 0, running: true,
+    ok: false, failure: null, controller };
   change((state) => { state.check = run; });
   try {
     await lines("/api/check", {

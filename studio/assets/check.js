@@ -1,6 +1,6 @@
 // The checks of a registered address, or of a file as it would be served.
 
-import { runCheck } from "./actions.js";
+import { checkSignature, runCheck } from "./actions.js";
 import { address, badge, button, count, h, plain, value } from "./dom.js";
 import { failureBox, viewHead } from "./parts.js";
 import { sendOf, sendTo, version } from "./select.js";
@@ -10,21 +10,27 @@ import { state } from "./store.js";
 const statuses = /** @type {Record<string, string>} */ ({ failed: "bad", warned: "notable", passed: "good",
   skipped: "" });
 
-/** checkMark says how the last run went. @param {Source} s */
-export function checkMark(s) {
+/** runOf returns the last run for what is looked at. @param {Source} s */
+function runOf(s) {
   const run = state.check;
-  if (run?.source !== s.id || run.version !== (version(s)?.name ?? "") || run.running) return null;
+  return run?.source === s.id && run.version === (version(s)?.name ?? "") ? run : null;
+}
+
+/** checkMark says how the last run went, as long as it is about what is there. @param {Source} s */
+export function checkMark(s) {
+  const run = runOf(s);
+  if (!run || run.running || run.signature !== checkSignature(s)) return null;
   for (const status of ["failed", "warned"]) {
     const n = run.results.filter((r) => r.status === status).length;
     if (n > 0) return { text: n, kind: statuses[status] };
   }
-  return { text: "✓", kind: "good" };
+  return run.ok ? { text: "✓", kind: "good" } : null; // otherwise it did not end
 }
 
 /** @param {Source} s */
 export function checkView(s) {
   const v = version(s);
-  const run = state.check?.source === s.id && state.check.version === (v?.name ?? "") ? state.check : null;
+  const run = runOf(s);
   return h("div", { class: "view check-view", key: "check" },
     viewHead("Check", what(s),
       h("div", { class: "row" },
@@ -35,7 +41,8 @@ export function checkView(s) {
         run?.running && button({ onclick: () => run.controller?.abort() }, "Cancel"),
         h("span", { role: "status", id: "check-status" }, run?.running
           ? h("span", { class: "waiting" }, run.total ? `Endpoint ${run.done} of ${run.total}` : "Checking…")
-          : run && !run.failure ? totals(run.results) : ""))),
+          : run && !run.failure ? totals(run.results) : ""),
+        run && !run.running && run.signature !== checkSignature(s) && badge("not the current state", "notable"))),
     !run && h("p", { class: "blank" },
       "Shows what a studio and the apps would run into: certificate and redirects, the manifest and its ",
       "rules, CORS and caching, then every feed, its content type and its links."),
