@@ -128,6 +128,13 @@ func TestPageChanges(t *testing.T) {
 	testkit.Equal(t, "what goes, and what comes", p.eval(`[".on-before .gone", ".on-after .new", ".on-after .chip.arrived"].map((s) =>
   [...document.querySelectorAll(s)].map((e) => e.textContent).join()).join(" | ")`), any("Title,20 | 50,New | user.profile as profile\u00a0●"))
 	p.waitText("#changes-list", "option-removed", "context-required", "default-changed")
+
+	// A key that is no longer required is not lost.
+	p.click(element("accept"))
+	p.waitText("#changes-none", "Nothing has changed.")
+	show(s, strings.TrimSuffix(text("", ", mapper: profile", "50", ""), "}}}")+taker)
+	p.waitText("#changes-list .before-after", "Apps may leave out user.profile.")
+	testkit.Equal(t, "lost", p.eval(`document.querySelector("#changes-list .chip.lost")`), nil)
 }
 
 // TestPageChangesWithErrors checks that the page does not say that nothing has changed in a file that it does not compare.

@@ -250,11 +250,12 @@ const sentAs = (item) => item.key + (item.sent_as === item.key ? "" : ` as ${ite
 function contextRow(was, is, counted) {
   const row = (/** @type {ContextField[]} */ items, /** @type {ContextField[]} */ others,
     /** @type {string} */ kind) => {
-    const differs = (/** @type {ContextField} */ item) =>
-      !others.some((other) => sentAs(other) === sentAs(item) && other.required >= item.required);
+    const differs = (/** @type {ContextField} */ item) => !others.some((other) => sentAs(other) === sentAs(item)
+      && (kind === "lost" || other.required >= item.required)); // one that may be left out from now on is not lost
+    const kindOf = (/** @type {ContextField} */ item) =>
+      (differs(item) ? kind : "") + (item.required && !(differs(item) && kind === "lost") ? " required" : "");
     return h("p", { class: "gets" }, "The app adds ", items.length === 0 && "no keys",
-      items.map((item) => chip(sentAs(item),
-        (differs(item) ? kind : "") + (item.required && kind !== "lost" ? " required" : ""))));
+      items.map((item) => chip(sentAs(item), kindOf(item))));
   };
   return {
     before: row(was, is, "lost"), after: row(is, was, "arrived"),
@@ -265,6 +266,7 @@ function contextRow(was, is, counted) {
       return [
         now?.required && !old?.required && [h("p", {}, "Apps without ", code(key), " get an error."),
           count("context-required")],
+        old?.required && now && !now.required && h("p", {}, "Apps may leave out ", code(key), "."),
         old && now && sentAs(old) !== sentAs(now) && [h("p", {}, "The service gets ", code(key), " in another way."),
           count("context-type-changed") ?? count("context-mapper-changed")],
         !now && [h("p", {}, "The service no longer gets ", code(key), "."), count("context-removed")],
