@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -49,6 +50,7 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 	if len(p.comparisons) == 0 {
 		p.comparisons = unregistered
 	}
+	d.noteSubdomains(names, studio)
 	last := p.comparisons[len(p.comparisons)-1]
 	others := &signpost.Version{}
 	for _, e := range studio {
@@ -68,6 +70,28 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 		}
 	}
 	return nil
+}
+
+// noteSubdomains says on which subdomains of the hosts of NEW it has no URLs: whether those that others seem to have
+// there are its own, such as https://cdn.{{host}}/ was, nothing tells.
+func (d *differ) noteSubdomains(hosts []string, others []studioEndpoint) {
+	var on hostCount
+	known := make(map[string]bool)
+	for _, e := range others {
+		name := hostname(e.url)
+		isBelow := func(host string) bool { return strings.HasSuffix(name, "."+host) }
+		isRegistered := func(v signpost.Version) bool { return v.Hosts.Has(name) }
+		if known[name] || !slices.ContainsFunc(hosts, isBelow) || slices.ContainsFunc(d.Registered, isRegistered) {
+			continue
+		}
+		known[name] = true
+		on.first = cmp.Or(on.first, name)
+		on.count++
+	}
+	if on.count > 0 {
+		d.Note(fmt.Sprintf("OLD has URLs %s, where NEW has none: they count as somebody else's; "+
+			"if they are not, list the host under hosts", on))
+	}
 }
 
 // studioEndpoint is an endpoint that a studio has.
