@@ -212,6 +212,14 @@ func (h hit) compare(other hit) int {
 	return cmp.Or(other.length-h.length, other.literals-h.literals, h.ends[0]-other.ends[0])
 }
 
+// or returns the one of two hits that answers. Those without a node are none.
+func (h hit) or(other hit) hit {
+	if h.node == nil || other.node != nil && other.compare(h) < 0 {
+		return other
+	}
+	return h
+}
+
 // precedence returns why h wins over other.
 func (h hit) precedence(other hit) Precedence {
 	switch {
@@ -254,6 +262,21 @@ func (x *Index) Match(feedURL string) (Match, bool) {
 		}
 	}
 	return m, true
+}
+
+// Find returns the number of the endpoint that answers for a feed, or -1: its position among the endpoints of all
+// versions. It is faster than [Index.Match].
+func (x *Index) Find(feedURL string) int {
+	u := signpost.CutURL(feedURL)
+	words := split(u.Rest())
+	best := hit{}
+	for s, takesPart := range x.sitesOf(u) {
+		best = best.or(s.best(words, takesPart))
+	}
+	if best.node == nil {
+		return -1
+	}
+	return best.ends[0]
 }
 
 // hits returns the URLs that are prefixes of a feed, which the words are the rest of. The one that answers comes first.

@@ -83,11 +83,8 @@ func (s *site) best(words []string, takesPart func(number int) bool) hit {
 		if takesPart != nil {
 			i = slices.IndexFunc(n.ends, takesPart)
 		}
-		if i < 0 {
-			return
-		}
-		if h := (hit{n, length, n.ends[i : i+1]}); best.node == nil || h.compare(best) < 0 {
-			best = h
+		if i >= 0 {
+			best = best.or(hit{n, length, n.ends[i : i+1]})
 		}
 	})
 	return best

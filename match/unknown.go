@@ -2,13 +2,10 @@ package match
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"signpost"
-	"signpost/host"
 	"signpost/internal/spell"
 	"signpost/internal/suffix"
 )
@@ -31,10 +28,7 @@ const maxUnknown = 1000
 func UnknownHosts(versions, registered []signpost.Version) []Unknown {
 	o := newOverlapChecker(valid(versions), valid(registered), nothingAllowed)
 	var all []Unknown
-	counts := make(map[string]int) // by source
-	isWanted := func(p unknownPair) bool { return counts[o.source(p.open)] < maxUnknown }
-	for p := range o.unknownPairs(isWanted) {
-		counts[o.source(p.open)]++
+	for _, p := range o.unknownPairs() {
 		at, beside := o.sides(p)
 		all = append(all, Unknown{
 			o.endpoints[at].in, o.endpoints[at].url, o.endpoints[beside].url, p.host, o.describeUnknown(p),
@@ -47,17 +41,7 @@ func UnknownHosts(versions, registered []signpost.Version) []Unknown {
 func (o *overlapChecker) reportUnknown() {
 	var first []unknownPair        // of each service
 	counts := make(map[string]int) // by source
-	allowed := make(map[int]bool)  // by number of the endpoint
-	isWanted := func(p unknownPair) bool {
-		at, _ := o.sides(p)
-		return counts[o.source(p.open)] < maxUnknown && !allowed[at]
-	}
-	for p := range o.unknownPairs(isWanted) {
-		at, _ := o.sides(p)
-		allowed[at] = o.allows(at, RuleHostsUnknown, signpost.ContextItem{})
-		if allowed[at] {
-			continue
-		}
+	for _, p := range o.unknownPairs() {
 		source := o.source(p.open)
 		if counts[source] == 0 {
 			first = append(first, p)
@@ -99,42 +83,50 @@ func (o *overlapChecker) describeUnknown(p unknownPair) string {
 		o.endpoints[at].URL, o.endpoints[beside].URL, o.place(at, beside), p.host)
 }
 
-// unknownPairs returns the pairs that overlap if a host is declared, in the order of the endpoints that take the feeds.
-// It leaves out those that are not wanted at that time.
-func (o *overlapChecker) unknownPairs(isWanted func(unknownPair) bool) iter.Seq[unknownPair] {
+// unknownPairs returns the pairs that overlap if a host is declared, in the order of the endpoints that take the feeds:
+// those that are not allowed, and at most maxUnknown of a service.
+func (o *overlapChecker) unknownPairs() (pairs []unknownPair) {
 	namesHost := func(e indexed) bool { return !e.url.HasHostPlaceholder() }
 	if !slices.ContainsFunc(o.endpoints, namesHost) { // usually: 4,000 versions with one URL take a third of the time
-		return func(func(unknownPair) bool) {}
+		return nil
 	}
 	sites := o.unknownSites()
-	everywhere := sync.OnceValue(o.everywhere)
-	return func(yield func(unknownPair) bool) {
-		found := make(map[unknownPair]bool)
-		for number, e := range o.endpoints {
-			pair := func(other int) (unknownPair, bool) {
-				p, ok := o.unknownPair(number, other, isWanted)
-				return p, ok && !found[p]
+	found := make(map[unknownPair]bool)
+	counts := make(map[string]int) // by source
+	allowed := make(map[int]bool)  // by number of the endpoint
+	for number, e := range o.endpoints {
+		pair := func(other int) (p unknownPair, ok bool) {
+			p, ok = o.possiblePair(number, other)
+			at, _ := o.sides(p)
+			if !ok || allowed[at] || counts[o.source(p.open)] == maxUnknown {
+				return p, false
 			}
-			wants := func(n *node) (whole, inside bool) {
-				wanted := slices.ContainsFunc(n.ends, func(other int) bool { _, ok := pair(other); return ok })
-				return wanted, wanted
-			}
-			for _, s := range sites[number] {
-				for n, feeds := range s.meetings(e, wants) {
-					for _, other := range n.ends {
-						p, ok := pair(other)
-						if !ok || !o.overlapsOn(p, everywhere()[withoutHost(e.url)], n, number, other, feeds) {
-							continue
-						}
-						found[p] = true
-						if !yield(p) {
-							return
-						}
+			p.host = o.undeclaredHost(p)
+			return p, p.host != "" && !found[p]
+		}
+		wants := func(n *node) (whole, inside bool) {
+			wanted := slices.ContainsFunc(n.ends, func(other int) bool { _, ok := pair(other); return ok })
+			return wanted, wanted
+		}
+		for _, s := range sites[number] {
+			for n, feeds := range s.meetings(e, wants) {
+				for _, other := range n.ends {
+					p, ok := pair(other)
+					if !ok || !o.takes(p, number, other, n, feeds) {
+						continue
+					}
+					found[p] = true
+					at, _ := o.sides(p)
+					allowed[at] = o.allows(at, RuleHostsUnknown, signpost.ContextItem{})
+					if !allowed[at] {
+						counts[o.source(p.open)]++
+						pairs = append(pairs, p)
 					}
 				}
 			}
 		}
 	}
+	return pairs
 }
 
 // unknownSites returns, by number of an endpoint, the sites that it is in. There is one for each origin with {{host}} of
@@ -204,71 +196,55 @@ func (o *overlapChecker) unknownSites() [][]*site {
 	return sites
 }
 
-// everywhere returns the sites of all URLs that can be part of a pair or decide about it, whatever their hosts.
-func (o *overlapChecker) everywhere() map[string]*site {
-	sites := make(map[string]*site)
-	for number, e := range o.endpoints {
-		if e.url.HasHostPlaceholder() && !o.isUncertain(number) {
-			continue
-		}
-		s := sites[withoutHost(e.url)]
-		if s == nil {
-			s = &site{}
-			sites[withoutHost(e.url)] = s
-		}
-		n := s.root.insert(e.words)
-		n.ends = append(n.ends, number)
-	}
-	return sites
-}
-
-// withoutHost returns the scheme and the port of a URL.
-func withoutHost(u signpost.URL) string {
-	_, port := host.CutPort(u.Authority())
-	return u.Scheme() + port
-}
-
 // isUncertain reports whether the hosts of a service are not all known.
 func (o *overlapChecker) isUncertain(number int) bool {
 	hosts := o.version(number).Hosts
 	return len(hosts) == 0 || len(hosts.Exact()) < len(hosts)
 }
 
-// unknownPair returns the pair of two endpoints, and false if it is not wanted, or if no undeclared host decides whether
-// they overlap.
-func (o *overlapChecker) unknownPair(a, b int, isWanted func(unknownPair) bool) (unknownPair, bool) {
+// possiblePair returns the pair of two endpoints without its host, and false if there is none or it does not matter.
+func (o *overlapChecker) possiblePair(a, b int) (unknownPair, bool) {
 	if !o.endpoints[a].url.HasHostPlaceholder() {
 		a, b = b, a
 	}
 	open, written := o.endpoints[a], o.endpoints[b]
+	isMixed := open.url.HasHostPlaceholder() && !written.url.HasHostPlaceholder()
 	isAlike := o.calls[a] == o.calls[b] && open.in != written.in
-	p := unknownPair{open: a, written: b}
-	if !open.url.HasHostPlaceholder() || written.url.HasHostPlaceholder() || isAlike ||
-		!o.isUncertain(a) || !o.isJudged(a) && !o.isJudged(b) || !isWanted(p) {
-		return p, false
-	}
-	p.host = open.url.HostFor(written.url)
-	hosts := o.version(a).Hosts
-	isPossible := len(hosts) == 0 || hosts.Has(p.host)
-	return p, p.host != "" && isPossible && !slices.Contains(hosts, p.host)
+	isAsked := o.isJudged(a) || o.isJudged(b)
+	return unknownPair{open: a, written: b}, isMixed && !isAlike && isAsked && o.isUncertain(a)
 }
 
-// overlapsOn reports whether an endpoint of a pair takes feeds from the other one, at a node, that lose something.
-func (o *overlapChecker) overlapsOn(p unknownPair, s *site, n *node, number, other int, feeds *feeds) bool {
+// undeclaredHost returns the host that decides whether the endpoints of a pair overlap, or "" if it is declared, or
+// cannot be one of the service.
+func (o *overlapChecker) undeclaredHost(p unknownPair) string {
+	name := o.endpoints[p.open].url.HostFor(o.endpoints[p.written].url)
+	hosts := o.version(p.open).Hosts
+	isPossible := len(hosts) == 0 || hosts.Has(name)
+	if !isPossible || slices.Contains(hosts, name) {
+		return ""
+	}
+	return name
+}
+
+// takes reports whether an endpoint of a pair takes feeds from the other one, at a node, that lose something.
+func (o *overlapChecker) takes(p unknownPair, number, other int, n *node, feeds *feeds) bool {
 	e, from := o.endpoints[number], o.endpoints[other]
 	loses := slices.Equal(e.words, from.words) || len(missingKeys(from.ContextObj, keySet(e.ContextObj))) > 0
-	origin := o.endpoints[p.written].url.Origin()
-	isThere := func(third int) bool {
-		e := o.endpoints[third]
-		if !e.url.HasHostPlaceholder() {
-			return e.url.Origin() == origin
-		}
-		isOn := o.source(third) == o.source(p.open) || slices.Contains(o.version(third).Hosts, p.host)
-		return isOn && strings.EqualFold(e.url.Resolve(p.host).Origin(), origin)
-	}
 	isKind := func(words []string) bool {
 		return loses || n.endsInside(words) && words[n.depth-1] == e.words[n.depth-1]
 	}
-	_, found := feeds.find(isKind, func(words []string) bool { return s.answerer(words, isThere) == number })
+	there := o.sites[o.endpoints[p.written].url.Origin()]
+	isOfService := func(third int) bool { return o.source(third) == o.source(p.open) }
+	isThere := func(third int) bool { return isOfService(third) || !o.isGuest(there, third) }
+	answers := func(words []string) bool {
+		best := there.best(words, isThere)
+		for _, s := range o.open {
+			if s.url.Resolve(p.host).Origin() == there.origin {
+				best = best.or(s.best(words, isOfService))
+			}
+		}
+		return best.node != nil && best.ends[0] == number
+	}
+	_, found := feeds.find(isKind, answers)
 	return found
 }
