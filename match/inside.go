@@ -85,10 +85,10 @@ func (o *overlapChecker) reportInside() {
 			other := o.endpoints[l.number].URL
 			if !o.isJudged(short) {
 				o.report(l.number, RuleOverlapInsideSegment, hint,
-					"%q begins like %q%s%s", other, url, o.place(l.number, short), example)
+					"%q begins like %q%s%s", other, url, o.location(l.number, short), example)
 				continue
 			}
-			name := fmt.Sprintf("%q%s%s", other, o.place(short, l.number), example)
+			name := fmt.Sprintf("%q%s%s", other, o.location(short, l.number), example)
 			if l.example != "" {
 				name = "feeds of " + name
 			}

@@ -70,14 +70,14 @@ type Index struct {
 type indexed struct {
 	signpost.Endpoint
 	url   signpost.URL
-	in    int // its version, as an index
-	place int // its position in that version
-	parts []segment
-	words []string // of a feed for which any value will do
-	spots []spot   // as written first; if it contains {{host}}, then for each of the hosts
+	in       int // its version, as an index
+	position int // in that version
+	parts    []segment
+	words    []string // of a feed for which any value will do
+	spots    []spot   // as written first; if it contains {{host}}, then for each of the hosts
 }
 
-// spot is the place of an endpoint in the tree of a site.
+// spot is where an endpoint is in the tree of a site.
 type spot struct {
 	*site
 	*node
@@ -113,8 +113,8 @@ func NewIndex(versions ...signpost.Version) *Index {
 				forms[form] = true
 				x.declareParts(u, v.Hosts)
 			}
-			place := len(x.endpoints) - first
-			x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions), place: place})
+			position := len(x.endpoints) - first
+			x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions), position: position})
 		}
 		v.Manifest = signpost.Manifest{}
 		x.versions = append(x.versions, v)

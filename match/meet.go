@@ -274,9 +274,9 @@ func common(a, b segment) (words []string, all bool) {
 	case b.literal():
 		return []string{b[0]}, true
 	}
-	longer := anyValue + string(more)
+	placeholder := anyValue + string(longerValue)
 	u := unifier{known: make(map[[3]int][]string)}
-	words = u.words(strings.Join(a, longer), strings.Join(b, longer), 0)
+	words = u.words(strings.Join(a, placeholder), strings.Join(b, placeholder), 0)
 	slices.SortStableFunc(words, func(a, b string) int { return len(a) - len(b) })
 	if u.partial {
 		words = append(words, inTurn(a, b))
@@ -297,8 +297,8 @@ func inTurn(a, b segment) string {
 	return strings.Join(word, anyValue)
 }
 
-// more stands for any number of further characters of a value.
-const more = '\x02'
+// longerValue stands for any number of further characters of a value.
+const longerValue = '\x02'
 
 // Limits of the work on two segments. Those of people have a placeholder or two, and less than ten words in common. Two
 // segments have as many pairs of rests as the product of their lengths at most, and far fewer unless they repeat
@@ -341,16 +341,16 @@ func (u *unifier) words(a, b string, swapped int) []string {
 	switch {
 	case a == "" && b == "":
 		words = []string{""}
-	case a != "" && a[0] == more:
+	case a != "" && a[0] == longerValue:
 		next("", a[1:], b)
 		switch {
 		case b == "":
-		case b[0] == more: // two longer values give the same word, but less general
+		case b[0] == longerValue: // two longer values give the same word, but less general
 			next("", a, b[1:])
 		default:
 			next(b[:1], a, b[1:])
 		}
-	case b != "" && b[0] == more:
+	case b != "" && b[0] == longerValue:
 		return u.words(b, a, 1-swapped)
 	case a == "" || b == "":
 	case a[:1] == anyValue:

@@ -62,14 +62,14 @@ func valid(versions []signpost.Version) []signpost.Version {
 		all, lines := v.Manifest.Endpoints, v.Lines
 		v.Manifest.Endpoints, v.Lines = nil, nil
 		taken := make(map[string]bool)
-		for place, e := range all {
+		for position, e := range all {
 			if _, err := signpost.ParseURL(e.URL); err != nil || taken[e.URL] {
 				continue
 			}
 			taken[e.URL] = true
 			v.Manifest.Endpoints = append(v.Manifest.Endpoints, e)
-			if place < len(lines) {
-				v.Lines = append(v.Lines, lines[place])
+			if position < len(lines) {
+				v.Lines = append(v.Lines, lines[position])
 			}
 		}
 	}
@@ -81,14 +81,14 @@ func valid(versions []signpost.Version) []signpost.Version {
 func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) [][]Overlap {
 	o := newOverlapChecker(versions, registered, allowed)
 	for number, e := range o.endpoints {
-		for _, at := range o.meetingPlaces(e) {
+		for _, at := range o.meetingSpots(e) {
 			o.registeredTwice(number, at)
 		}
 	}
 	differs := func(call int) bool { return call != o.calls[0] }
 	if slices.ContainsFunc(o.calls, differs) { // otherwise it does not matter who answers
 		for number, e := range o.endpoints {
-			for _, at := range o.meetingPlaces(e) {
+			for _, at := range o.meetingSpots(e) {
 				if o.mayAnswer(number, at) && o.count < maxFindings {
 					o.check(number, at)
 				}
@@ -104,7 +104,7 @@ func OverlapsExcept(versions, registered []signpost.Version, allowed Allowed) []
 	findings := make([][]Overlap, len(versions))
 	for number, e := range o.endpoints {
 		for _, f := range o.found[number] {
-			findings[e.in] = append(findings[e.in], Overlap{f, e.place})
+			findings[e.in] = append(findings[e.in], Overlap{f, e.position})
 		}
 	}
 	return findings
@@ -178,9 +178,9 @@ func (o *overlapChecker) version(number int) *signpost.Version {
 
 func (o *overlapChecker) source(number int) string { return o.version(number).Source }
 
-// meetingPlaces returns where an endpoint can meet others. If all services declare their hosts, nothing meets as
+// meetingSpots returns where an endpoint can meet others. If all services declare their hosts, nothing meets as
 // written with {{host}}.
-func (o *overlapChecker) meetingPlaces(e indexed) []spot {
+func (o *overlapChecker) meetingSpots(e indexed) []spot {
 	if e.spots[0].isOpen() && o.allDeclared {
 		return e.spots[1:]
 	}
@@ -395,17 +395,17 @@ func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) 
 		if at == number {
 			o.report(at, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
 				"feeds of %q%s lose %s: %q shadows %q%s%s",
-				inner, example, what, inner, around, o.place(number, l.owner), together)
+				inner, example, what, inner, around, o.location(number, l.owner), together)
 		} else {
 			o.report(at, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
-				"feeds of %q%s lose %s: %q%s shadows it%s", around, example, what, inner, o.place(l.owner, number), together)
+				"feeds of %q%s lose %s: %q%s shadows it%s", around, example, what, inner, o.location(l.owner, number), together)
 		}
 	}
 }
 
 func (o *overlapChecker) allows(number int, rule string, lost signpost.ContextItem) bool {
 	e := o.endpoints[number]
-	return e.in < o.judged && o.allowed(e.in, e.place, rule, lost)
+	return e.in < o.judged && o.allowed(e.in, e.position, rule, lost)
 }
 
 // where says where two endpoints meet on a site: on the host that the other one names or, if not both services declare
@@ -439,8 +439,8 @@ func (o *overlapChecker) example(s *site, number, owner int, words []string) str
 	return origin + shown(words)
 }
 
-// place returns the location of another endpoint for a message, or "" if it is in the same manifest.
-func (o *overlapChecker) place(number, other int) string {
+// location returns that of another endpoint for a message, or "" if it is in the same manifest.
+func (o *overlapChecker) location(number, other int) string {
 	e := o.endpoints[other]
 	if o.endpoints[number].in == e.in {
 		return ""
@@ -451,7 +451,7 @@ func (o *overlapChecker) place(number, other int) string {
 		text = v.Name
 	}
 	if v.Lines != nil {
-		text = fmt.Sprintf("%s:%d", v.Source, v.Lines[e.place])
+		text = fmt.Sprintf("%s:%d", v.Source, v.Lines[e.position])
 	}
 	if text == "" {
 		return ""

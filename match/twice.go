@@ -32,7 +32,7 @@ func (o *overlapChecker) registeredTwice(number int, at spot) {
 		on, together := o.where(at.site, number, other)
 		o.report(number, RuleRegisteredTwice, "the studio uses one of the two: remove the other, or give it a URL of its own",
 			"%q is also declared by another service%s%s%s%s",
-			o.endpoints[number].URL, o.twin(number, other), on, o.place(number, other), together)
+			o.endpoints[number].URL, o.twin(number, other), on, o.location(number, other), together)
 	case same >= 0:
 		o.otherSettings(number, same, at.site)
 	}
@@ -55,7 +55,7 @@ func (o *overlapChecker) otherSettings(number, first int, s *site) {
 		o.report(number, RuleRegisteredTwice,
 			"the studio uses one of the two: make them alike, or give each version URLs of its own",
 			"%q is declared with other settings by another version%s%s%s",
-			e.URL, o.twin(number, first), on, o.place(number, first))
+			e.URL, o.twin(number, first), on, o.location(number, first))
 	}
 }
 

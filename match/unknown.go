@@ -80,7 +80,7 @@ func (o *overlapChecker) sides(p unknownPair) (at, beside int) {
 func (o *overlapChecker) describeUnknown(p unknownPair) string {
 	at, beside := o.sides(p)
 	return fmt.Sprintf("%q and %q%s overlap if %s is a host of the service, which hosts does not say",
-		o.endpoints[at].URL, o.endpoints[beside].URL, o.place(at, beside), p.host)
+		o.endpoints[at].URL, o.endpoints[beside].URL, o.location(at, beside), p.host)
 }
 
 // unknownPairs returns the pairs that overlap if a host is declared, in the order of the endpoints that take the feeds:
