@@ -69,7 +69,7 @@ type Index struct {
 // indexed is an endpoint of an index. Its number is its position: the order of registration.
 type indexed struct {
 	signpost.Endpoint
-	url   signpost.URL
+	url      signpost.URL
 	in       int // its version, as an index
 	position int // in that version
 	parts    []segment
@@ -163,22 +163,22 @@ func (x *Index) add(number int, listed, covered []string) {
 	added := &x.endpoints[number]
 	u := added.url
 	added.words = generalWords(u.Rest())
-	insert := func(u signpost.URL) *site {
-		s := x.site(u)
+	insert := func(s *site) {
 		n := s.root.insert(added.words)
 		n.ends = append(n.ends, number)
 		added.spots = append(added.spots, spot{s, n})
-		return s
 	}
-	insert(u)
+	insert(x.site(u))
 	added.parts = added.spots[0].path()
+	if !u.HasHostPlaceholder() {
+		return
+	}
+	isWhole := u.Hostname() == signpost.HostPlaceholder
 	for i, name := range slices.Concat(listed, covered) {
-		if !u.HasHostPlaceholder() {
-			break
-		}
-		if u.Hostname() == signpost.HostPlaceholder || !host.IsIP(name) { // which is never a part of a name
-			s := insert(u.Resolve(name))
+		if isWhole || !host.IsIP(name) { // which is never a part of a name
+			s := x.site(u.Resolve(name))
 			s.guests = s.guests || i >= len(listed)
+			insert(s)
 		}
 	}
 }

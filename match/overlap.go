@@ -366,9 +366,9 @@ func (o *overlapChecker) lostKey(number, owner int, key string) lostKey {
 // do.
 func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) {
 	for _, l := range lost {
-		at := l.owner
+		at, other := l.owner, number
 		if o.isJudged(number) {
-			at = number
+			at, other = number, l.owner
 		}
 		var keys []string
 		for _, item := range l.items {
@@ -381,24 +381,22 @@ func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) 
 		if len(keys) == 0 {
 			continue
 		}
-		what := "context key "
-		if len(keys) > 1 {
-			what = "context keys "
-		}
 		on, together := o.where(s.site, number, l.owner)
-		what += spell.Quoted(keys) + on
+		lose := "lose context key " + spell.Quoted(keys) + on
+		if len(keys) > 1 {
+			lose = "lose context keys " + spell.Quoted(keys) + on
+		}
 		example := ""
 		if feed := o.example(s.site, number, l.owner, words); feed != "" {
 			example = fmt.Sprintf(", such as %q,", feed)
 		}
-		around, inner := o.endpoints[l.owner].URL, o.endpoints[number].URL
+		around, inner, location := o.endpoints[l.owner].URL, o.endpoints[number].URL, o.location(at, other)
 		if at == number {
 			o.report(at, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
-				"feeds of %q%s lose %s: %q shadows %q%s%s",
-				inner, example, what, inner, around, o.location(number, l.owner), together)
+				"feeds of %q%s %s: %q shadows %q%s%s", inner, example, lose, inner, around, location, together)
 		} else {
 			o.report(at, RuleOverlapDropsContext, "declare the keys there too, if the feeds need them",
-				"feeds of %q%s lose %s: %q%s shadows it%s", around, example, what, inner, o.location(l.owner, number), together)
+				"feeds of %q%s %s: %q%s shadows it%s", around, example, lose, inner, location, together)
 		}
 	}
 }

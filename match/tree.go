@@ -115,7 +115,8 @@ func (n *node) insert(words []string) *node {
 			for _, text := range s {
 				child.literals += utf8.RuneCountInString(text)
 			}
-			if n.children = append(n.children, child); len(n.children) == 2 {
+			n.children = append(n.children, child)
+			if len(n.children) == 2 {
 				n.byText = map[string]*node{n.children[0].word: n.children[0]}
 			}
 			if n.byText != nil {

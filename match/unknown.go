@@ -7,7 +7,6 @@ import (
 
 	"signpost"
 	"signpost/internal/spell"
-	"signpost/internal/suffix"
 )
 
 // Unknown says that two URLs overlap if a host is one of a service, which does not declare it: its definition has no
@@ -129,66 +128,50 @@ func (o *overlapChecker) unknownPairs() (pairs []unknownPair) {
 	return pairs
 }
 
+// openSite has the URLs of one origin with {{host}}, and those that name a host with which they have the same origin.
+type openSite struct {
+	*site
+	before, after string // what the origin has around {{host}}
+}
+
+// has reports whether a URL that names a host can have the origin of the site. Most cannot, which the texts around
+// {{host}} tell at once: there can be thousands of both.
+func (s openSite) has(u signpost.URL, origin string) bool {
+	return strings.HasPrefix(origin, s.before) && strings.HasSuffix(origin, s.after) && s.url.HostFor(u) != ""
+}
+
 // unknownSites returns, by number of an endpoint, the sites that it is in. There is one for each origin with {{host}} of
-// a service whose hosts are not all known, which has the URLs with that origin, and those that name a host with which
-// they have the same origin. Comparing each URL with each other one would take the square of their number.
+// a service whose hosts are not all known. Comparing each URL with each other one would take the square of their number.
 func (o *overlapChecker) unknownSites() [][]*site {
-	var open []*site
-	byOrigin := make(map[string]int) // as an index of open
-	ends := make(map[string]bool)    // what origins have after {{host}}
+	var open []openSite
+	known := make(map[string][]*site) // by origin
+	for number, e := range o.endpoints {
+		origin := e.url.Origin()
+		if !e.url.HasHostPlaceholder() || !o.isUncertain(number) || known[origin] != nil {
+			continue
+		}
+		before, after, _ := strings.Cut(origin, signpost.HostPlaceholder)
+		s := openSite{&site{url: e.url}, before, after}
+		open = append(open, s)
+		known[origin] = []*site{s.site}
+	}
 	sites := make([][]*site, len(o.endpoints))
 	for number, e := range o.endpoints {
-		if !e.url.HasHostPlaceholder() || !o.isUncertain(number) {
-			continue
-		}
 		origin := e.url.Origin()
-		i, known := byOrigin[origin]
-		if !known {
-			i = len(open)
-			byOrigin[origin] = i
-			open = append(open, &site{url: e.url})
-			_, end, _ := strings.Cut(origin, signpost.HostPlaceholder)
-			ends[end] = true
-		}
-		sites[number] = []*site{open[i]}
-	}
-	var endings [][]string
-	for end := range ends {
-		endings = append(endings, []string{end})
-	}
-	possible := suffix.NewSet(endings...)
-	fitting := func(e indexed) (fit []*site) {
-		origin := e.url.Origin()
-		var indexes []int
-		for _, number := range possible.Of(origin) {
-			end := endings[number][0]
-			for i := range len(origin) - len(end) {
-				index, found := byOrigin[origin[:i]+signpost.HostPlaceholder+end]
-				if found && open[index].url.HostFor(e.url) != "" {
-					indexes = append(indexes, index)
+		all, isKnown := known[origin]
+		if !isKnown && !e.url.HasHostPlaceholder() {
+			for _, s := range open {
+				if s.has(e.url, origin) {
+					all = append(all, s.site)
 				}
 			}
+			known[origin] = all
 		}
-		slices.Sort(indexes)
-		for _, index := range slices.Compact(indexes) {
-			fit = append(fit, open[index])
-		}
-		return fit
-	}
-	known := make(map[string][]*site) // by origin that names a host
-	for number, e := range o.endpoints {
-		if e.url.HasHostPlaceholder() {
+		if e.url.HasHostPlaceholder() && !o.isUncertain(number) {
 			continue
 		}
-		fit, found := known[e.url.Origin()]
-		if !found {
-			fit = fitting(e)
-			known[e.url.Origin()] = fit
-		}
-		sites[number] = fit
-	}
-	for number, e := range o.endpoints {
-		for _, s := range sites[number] {
+		sites[number] = all
+		for _, s := range all {
 			n := s.root.insert(e.words)
 			n.ends = append(n.ends, number)
 		}
