@@ -82,24 +82,24 @@ const Beyond = "+"
 func (m Manifest) Served() Manifest {
 	m = m.Clone()
 	for i, e := range m.Endpoints {
-		m.Endpoints[i] = e.served()
+		m.Endpoints[i] = e.unmarked()
 	}
 	return m
 }
 
-// served returns the endpoint as it is served, with the marks of values beyond the specification removed.
-func (e Endpoint) served() Endpoint {
+// unmarked returns the endpoint as it is served, with the marks of values beyond the specification removed.
+func (e Endpoint) unmarked() Endpoint {
 	e.Method = strings.TrimPrefix(e.Method, Beyond)
-	if slices.ContainsFunc(e.ContextObj, func(c ContextItem) bool { return c != c.served() }) {
+	if slices.ContainsFunc(e.ContextObj, func(c ContextItem) bool { return c != c.unmarked() }) {
 		e.ContextObj = slices.Clone(e.ContextObj)
 		for i, c := range e.ContextObj {
-			e.ContextObj[i] = c.served()
+			e.ContextObj[i] = c.unmarked()
 		}
 	}
 	return e
 }
 
-func (c ContextItem) served() ContextItem {
+func (c ContextItem) unmarked() ContextItem {
 	c.Type = strings.TrimPrefix(c.Type, Beyond)
 	return c
 }

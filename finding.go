@@ -56,11 +56,11 @@ const (
 
 // String formats the finding on one line: location, severity, message and rule.
 func (f Finding) String() string {
-	place := f.Path.String()
+	at := f.Path.String()
 	if f.Line > 0 {
-		place = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+		at = fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
 	}
-	return fmt.Sprintf("%s: %s: %s [%s]", place, f.Severity, f.Message, f.Rule)
+	return fmt.Sprintf("%s: %s: %s [%s]", at, f.Severity, f.Message, f.Rule)
 }
 
 // Path locates a value in a manifest by steps, each a [Field] or an [Item]. The first one is the endpoint's URL.

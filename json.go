@@ -174,8 +174,8 @@ func unmarshal(data []byte, object any) error {
 // errStop makes members stop early.
 var errStop = errors.New("stop")
 
-// open reads the beginning of an object or a list, and reports whether there is one: null is none.
-func (r reader) open(delim json.Delim, kind string) (bool, error) {
+// begin reads the beginning of an object or a list, and reports whether there is one: null is none.
+func (r reader) begin(delim json.Delim, kind string) (bool, error) {
 	token, err := r.dec.Token()
 	if err != nil || token == nil {
 		return false, err
@@ -188,7 +188,7 @@ func (r reader) open(delim json.Delim, kind string) (bool, error) {
 
 // members reads an object, and calls each for every member with its name. It must read the value.
 func (r reader) members(each func(name string) error) error {
-	ok, err := r.open('{', "an object")
+	ok, err := r.begin('{', "an object")
 	for ok && err == nil && r.dec.More() {
 		name, _ := r.dec.Token()
 		text, _ := name.(string) // it is one, unless the text is not JSON
@@ -220,7 +220,7 @@ func (r reader) value(v reflect.Value) error {
 }
 
 func (r reader) list(v reflect.Value) error {
-	ok, err := r.open('[', "an array")
+	ok, err := r.begin('[', "an array")
 	if ok {
 		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	}

@@ -143,13 +143,13 @@ func (e Endpoint) Clone() Endpoint {
 }
 
 // MarshalJSON writes the descriptor without the URL, which is its key in the manifest.
-func (e Endpoint) MarshalJSON() ([]byte, error) { return marshal(e.served()) }
+func (e Endpoint) MarshalJSON() ([]byte, error) { return marshal(e.unmarked()) }
 
 // UnmarshalJSON reads the descriptor and keeps unknown fields as Extra. It leaves the URL as it is.
 func (e *Endpoint) UnmarshalJSON(data []byte) error { return unmarshal(data, e) }
 
 // MarshalJSON writes the item, followed by Extra.
-func (c ContextItem) MarshalJSON() ([]byte, error) { return marshal(c.served()) }
+func (c ContextItem) MarshalJSON() ([]byte, error) { return marshal(c.unmarked()) }
 
 // UnmarshalJSON keeps unknown fields as Extra.
 func (c *ContextItem) UnmarshalJSON(data []byte) error { return unmarshal(data, c) }
@@ -183,7 +183,7 @@ func (m Manifest) pieces() ([][]byte, error) {
 		key := bytes.ReplaceAll(w.out.Bytes()[start:], []byte(HostPlaceholder), cut)
 		w.out.Truncate(start)
 		w.out.Write(key)
-		if err := w.value(reflect.ValueOf(e.served())); err != nil {
+		if err := w.value(reflect.ValueOf(e.unmarked())); err != nil {
 			return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
 		}
 	}

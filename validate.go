@@ -86,9 +86,9 @@ func (v *validator) add(rule, hint string, path Path, format string, args ...any
 }
 
 // required reports an empty field. The last step of its path is its name; hint describes its value.
-func (v *validator) required(text, owner, hint string, path Path, more ...step) {
+func (v *validator) required(text, owner, hint string, path Path, steps ...step) {
 	if text == "" {
-		v.add(RuleRequiredField, hint, path.then(more...), "%s has no %s", owner, more[len(more)-1])
+		v.add(RuleRequiredField, hint, path.then(steps...), "%s has no %s", owner, steps[len(steps)-1])
 	}
 }
 
@@ -97,39 +97,39 @@ type choice struct {
 	rule, what, owner string
 	known             []string
 	write             string   // begins the hint about a value in other letters
-	open              bool     // other values are allowed if they begin with Beyond
+	extensible        bool     // other values are allowed if they begin with Beyond
 	beyond            []string // some of those
 }
 
 var (
 	methods = choice{rule: RuleMethod, what: "method", owner: "endpoint", known: []string{MethodGet, MethodPost},
-		write: "write it in lower case: ", open: true}
+		write: "write it in lower case: ", extensible: true}
 	contextTypes = choice{rule: RuleContextType, what: "context type", owner: "context item", known: ContextTypes(),
-		write: "write ", open: true, beyond: []string{ContextHeader, ContextBearerHeader}}
+		write: "write ", extensible: true, beyond: []string{ContextHeader, ContextBearerHeader}}
 	valueTypes = choice{rule: RuleWrongType, what: "schema.type", owner: "modifier schema", known: ValueTypes(),
 		write: "write "}
 )
 
 // oneOf reports a value that is missing, or not one of those known. If it differs in case only, the known one is
 // certain.
-func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool {
+func (v *validator) oneOf(value string, c choice, path Path, steps ...step) bool {
 	last := len(c.known) - 1
 	meant, marked := strings.CutPrefix(value, Beyond)
 	switch {
 	case slices.Contains(c.known, value):
 		return true
 	case value == "":
-		v.required(value, c.owner, strings.Join(c.known[:last], ", ")+" or "+c.known[last], path, more...)
+		v.required(value, c.owner, strings.Join(c.known[:last], ", ")+" or "+c.known[last], path, steps...)
 		return false
-	case c.open && marked && slices.Contains(c.known, meant):
-		f := v.add(c.rule, "write "+meant, path.then(more...), "%s %q needs no plus: the specification knows it",
+	case c.extensible && marked && slices.Contains(c.known, meant):
+		f := v.add(c.rule, "write "+meant, path.then(steps...), "%s %q needs no plus: the specification knows it",
 			c.what, value)
 		f.Replacement = meant
 		return false
-	case c.open && marked && meant != "" && meant == strings.TrimSpace(meant):
+	case c.extensible && marked && meant != "" && meant == strings.TrimSpace(meant):
 		return true
 	}
-	f := v.add(c.rule, "", path.then(more...), `%s %q is not %s or %q`, c.what, value, spell.Quoted(c.known[:last]),
+	f := v.add(c.rule, "", path.then(steps...), `%s %q is not %s or %q`, c.what, value, spell.Quoted(c.known[:last]),
 		c.known[last])
 	if i := slices.IndexFunc(c.known, func(name string) bool { return strings.EqualFold(name, value) }); i >= 0 {
 		f.Hint, f.Replacement = c.write+c.known[i], c.known[i]
@@ -143,12 +143,12 @@ func (v *validator) oneOf(value string, c choice, path Path, more ...step) bool 
 }
 
 // extra reports fields that cannot be written beside those of the object.
-func (v *validator) extra(x Extra, object reflect.Type, path Path, more ...step) {
+func (v *validator) extra(x Extra, object reflect.Type, path Path, steps ...step) {
 	if x == "" {
 		return
 	}
 	if err := x.check(layouts[object].names); err != nil {
-		v.add(RuleDuplicateKey, "", path.then(more...), "%s", err)
+		v.add(RuleDuplicateKey, "", path.then(steps...), "%s", err)
 	}
 }
 
@@ -211,14 +211,14 @@ func (v *validator) mimeType(s string) {
 	}
 }
 
-// misspelt suggests the name that is nearest, followed by more. If no other one is near, it is certain.
-func (f *Finding) misspelt(name string, known []string, more string) {
+// misspelt suggests the name that is nearest, followed by the rest. If no other one is near, it is certain.
+func (f *Finding) misspelt(name string, known []string, rest string) {
 	near, certain := spell.Only(name, known)
 	if near != "" {
-		f.Hint = fmt.Sprintf("did you mean %q?", near+more)
+		f.Hint = fmt.Sprintf("did you mean %q?", near+rest)
 	}
 	if certain {
-		f.Replacement = near + more
+		f.Replacement = near + rest
 	}
 }
 
@@ -312,13 +312,13 @@ func (v *validator) options(p Param, path Path) {
 		return
 	}
 	seen := make(map[string]bool, len(p.UI.Options)+len(p.Schema.Enum))
-	value := func(value string, more ...step) {
+	value := func(value string, steps ...step) {
 		switch {
 		case value == "":
-			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path.then(more...),
+			v.add(RuleSelectOptions, "an empty value looks like no choice at all", path.then(steps...),
 				"an option has an empty value")
 		case seen[value]:
-			v.add(RuleSelectOptions, "", path.then(more...), "option value %q is duplicated", value)
+			v.add(RuleSelectOptions, "", path.then(steps...), "option value %q is duplicated", value)
 		}
 		seen[value] = true
 	}

@@ -137,18 +137,18 @@ func (o Options) compare(olds, news []signpost.Service, several bool) ([]Change,
 	return d.changes, nil
 }
 
-// compareService reports changes that concern all versions. servedFor is the host of a manifest.
-func (d *differ) compareService(old, new signpost.Service, servedFor string) {
+// compareService reports changes that concern all versions. on is the host of a manifest.
+func (d *differ) compareService(old, new signpost.Service, on string) {
 	if was, is := old.BasePath, new.BasePath; was != is && was != "" && is != "" && !old.Served && !new.Served {
 		d.add(ChangeBasePath, subject{}, was, is,
 			"base path changed from %q to %q: the manifests have new addresses, which must be registered again", was, is)
 	}
-	if servedFor != "" && !host.IsLoopback(servedFor) && old.Served != new.Served {
+	if on != "" && !host.IsLoopback(on) && old.Served != new.Served {
 		if old.Served {
-			old.Hosts = signpost.Hosts{servedFor}
-		} else if !old.Hosts.Has(servedFor) {
+			old.Hosts = signpost.Hosts{on}
+		} else if !old.Hosts.Has(on) {
 			for _, entry := range old.Hosts {
-				d.hostReplaced(entry, servedFor)
+				d.hostReplaced(entry, on)
 			}
 		}
 	}

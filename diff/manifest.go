@@ -238,9 +238,9 @@ func versionOf(manifest signpost.Version, versions []signpost.Version, host stri
 // address, unless that is a local one; or the declared one that occurs in it; or the only one for which URLs of the
 // service become URLs of the manifest. It is empty if it makes no difference.
 func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
-	served := urlSetOf(manifest.Versions...)
-	isPublic := served.hosts[manifest.Host] || of.Hosts.Has(manifest.Host) || !host.IsLocal(manifest.Host)
-	declared := slices.DeleteFunc(of.Hosts.Exact(), func(name string) bool { return !served.hosts[name] })
+	urls := urlSetOf(manifest.Versions...)
+	isPublic := urls.hosts[manifest.Host] || of.Hosts.Has(manifest.Host) || !host.IsLocal(manifest.Host)
+	declared := slices.DeleteFunc(of.Hosts.Exact(), func(name string) bool { return !urls.hosts[name] })
 	switch {
 	case d.Host != "" || hasHost(manifest.Versions...):
 		return d.Host, nil
@@ -251,7 +251,7 @@ func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
 	}
 	possible := make(map[string]bool)
 	for u := range endpointsOf(of.Versions...) {
-		for _, candidate := range served.byRest[u.Rest()] {
+		for _, candidate := range urls.byRest[u.Rest()] {
 			if name := u.HostFor(candidate); u.HasHostPlaceholder() && name != "" {
 				possible[name] = true
 			}
@@ -260,7 +260,7 @@ func (d *differ) hostOf(manifest, of *signpost.Service) (string, error) {
 	switch {
 	case len(possible) == 1:
 		return slices.Collect(maps.Keys(possible))[0], nil
-	case manifest.Host != "" || !hasHost(of.Versions...) || len(served.hosts) == 0:
+	case manifest.Host != "" || !hasHost(of.Versions...) || len(urls.hosts) == 0:
 		return manifest.Host, nil
 	}
 	return "", UndecidedHost

@@ -54,7 +54,7 @@ type slot struct {
 func (d *differ) makePlan(olds, news []signpost.Service) (err error) {
 	p := &plan{host: d.Host}
 	d.plan = p
-	olds, news, d.Registered = served(olds), served(news), asServed(d.Registered)
+	olds, news, d.Registered = withoutMarks(olds), withoutMarks(news), unmarked(d.Registered)
 	manifest, definitions := d.mixed(olds, news)
 	switch {
 	case d.Export:
@@ -77,7 +77,7 @@ func (d *differ) makePlan(olds, news []signpost.Service) (err error) {
 		at.source, at.declared, at.besides = v.Source, v.Hosts, true
 		p.register(at)
 	}
-	p.place()
+	p.assignHosts()
 	return nil
 }
 
@@ -273,16 +273,16 @@ func (p *plan) reordered() bool {
 	return !slices.Equal(kept(p.registered[before]), kept(p.registered[after]))
 }
 
-// place determines on which hosts everything is registered and compared. Two services meet on the hosts that both can
+// assignHosts determines on which hosts everything is registered and compared. Two services meet on the hosts that both can
 // have. If one of them declares none, they are taken to meet on a stand-in, or on the host of a manifest.
-func (p *plan) place() {
+func (p *plan) assignHosts() {
 	var names []string // that something declares, and stand-ins for suffixes
 	known := make(map[string]bool)
-	open := false // something does not declare what its {{host}} stands for
+	isOpen := false // something does not declare what its {{host}} stands for
 	all := slices.Concat(p.registered[before], p.registered[after])
 	for _, at := range all {
 		urls := slices.Concat(at.urls[before], at.urls[after])
-		open = open || len(at.declared) == 0 && slices.ContainsFunc(urls, signpost.URL.HasHostPlaceholder)
+		isOpen = isOpen || len(at.declared) == 0 && slices.ContainsFunc(urls, signpost.URL.HasHostPlaceholder)
 		for _, entry := range at.declared {
 			if name := nameFor(entry); !known[name] {
 				known[name] = true
@@ -294,7 +294,7 @@ func (p *plan) place() {
 	on := func(hosts signpost.Hosts) []string {
 		has := hasOf(hosts)
 		some := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !has(name) })
-		isThere := len(hosts) == 0 || p.host == "" && open || p.host != "" && hosts.Has(p.host)
+		isThere := len(hosts) == 0 || p.host == "" && isOpen || p.host != "" && hosts.Has(p.host)
 		if isThere && !slices.Contains(some, unknown) {
 			some = append(some, unknown)
 		}
@@ -357,16 +357,16 @@ func nameFor(entry string) string {
 	return strings.TrimPrefix(entry, ".")
 }
 
-// served returns copies of services with their manifests as they are served.
-func served(services []signpost.Service) []signpost.Service {
+// withoutMarks returns copies of services with their manifests as they are served.
+func withoutMarks(services []signpost.Service) []signpost.Service {
 	services = slices.Clone(services)
 	for i := range services {
-		services[i].Versions = asServed(services[i].Versions)
+		services[i].Versions = unmarked(services[i].Versions)
 	}
 	return services
 }
 
-func asServed(versions []signpost.Version) []signpost.Version {
+func unmarked(versions []signpost.Version) []signpost.Version {
 	versions = slices.Clone(versions)
 	for i, v := range versions {
 		versions[i].Manifest = v.Manifest.Served()
