@@ -88,11 +88,12 @@ func walk(name string, limit int) (files []file, directories []string, err error
 	}
 	w := walker{root: root, limit: limit, seen: make(map[string]bool), links: []file{{name: name}}}
 	for len(w.links) > 0 {
-		next := w.links[0]
-		w.links = w.links[1:]
+		next, others := w.links[0], w.links[1:]
+		w.links = nil
 		if err := w.visit(next); err != nil {
 			return nil, nil, readError(name, err)
 		}
+		w.links = append(w.links, others...)
 	}
 	slices.Sort(w.directories)
 	slices.SortFunc(w.files, func(a, b file) int { return strings.Compare(a.path, b.path) })

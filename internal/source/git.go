@@ -30,10 +30,7 @@ type gitPath struct {
 }
 
 // gitEntry is a file at a revision. Its path is below the directory that was named, and empty for a file that was.
-type gitEntry struct {
-	path, object string // without an object it is a submodule
-	real         string // the path from the root, without symbolic links
-}
+type gitEntry struct{ path, object string }
 
 // readRevision reads REV:path.
 func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, error) {
@@ -73,16 +70,13 @@ func parseRevision(ctx context.Context, name string) (gitPath, error) {
 		return gitPath{}, argumentErrorf(
 			`%q is not a file, and not REV:path either: a git revision does not begin with "-"`, name)
 	}
-	g := gitPath{name: name, revision: revision, path: path.Clean(below)}
+	g := gitPath{name: name, revision: revision, path: cleanPath(below)}
 	if strings.HasPrefix(below, "./") || strings.HasPrefix(below, "../") || below == "." || below == ".." {
 		prefix, err := g.git(ctx, "rev-parse", "--show-prefix")
 		if err != nil {
 			return gitPath{}, err
 		}
-		g.path = path.Join(strings.TrimSuffix(string(prefix), "\n"), below)
-	}
-	if g.path == "." {
-		g.path = ""
+		g.path = cleanPath(path.Join(strings.TrimSuffix(string(prefix), "\n"), below))
 	}
 	return g, nil
 }
@@ -108,136 +102,149 @@ func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 // links, as in a directory on disk, but not out of the repository, and to no file twice. It does not enter submodules,
 // and returns their paths.
 func (g gitPath) list(ctx context.Context) (entries []gitEntry, submodules []string, err error) {
-	all, err := g.walk(ctx, make(map[string]bool))
-	elsewhere, isElsewhere := errors.AsType[elsewhereError](err)
+	files, root, err := g.follow(ctx, g.path)
+	nowhere, isNowhere := errors.AsType[nowhereError](err)
 	switch {
-	case errors.Is(err, errNotInRevision):
+	case isNowhere && nowhere == notInRevision:
 		return nil, nil, g.missing(ctx)
-	case isElsewhere:
-		return nil, nil, g.failed(string(elsewhere))
+	case isNowhere:
+		return nil, nil, g.failed(string(nowhere))
+	case err != nil:
+		return nil, nil, err
+	case files[0].path == root:
+		return []gitEntry{{"", files[0].object}}, nil, nil
 	}
-	seen := make(map[string]bool)
-	for _, e := range all {
+	w := gitWalk{seen: make(map[string]bool)}
+	w.add(ctx, g, "", root, files)
+	for len(w.links) > 0 {
+		next, others := w.links[0], w.links[1:]
+		w.links = nil
+		files, real, err := g.follow(ctx, next.to)
+		_, isNowhere := errors.AsType[nowhereError](err)
+		isAround := real == "" || strings.HasPrefix(root, real+"/")
 		switch {
-		case seen[e.real]:
-		case e.object == "":
-			submodules = append(submodules, e.path)
-		default:
-			entries = append(entries, e)
+		case err != nil && !isNowhere:
+			return nil, nil, err
+		case err == nil && !isAround:
+			w.add(ctx, g, next.path, real, files)
 		}
-		seen[e.real] = true
+		w.links = append(w.links, others...)
 	}
-	slices.SortFunc(entries, func(a, b gitEntry) int { return strings.Compare(a.path, b.path) })
-	return entries, submodules, err
+	slices.SortFunc(w.entries, func(a, b gitEntry) int { return strings.Compare(a.path, b.path) })
+	return w.entries, w.submodules, nil
 }
 
-// errNotInRevision is the error of walk for a path that the revision does not have.
-var errNotInRevision = errors.New("not in the revision")
+// gitWalk collects the files of a directory of a revision, as walker does on disk.
+type gitWalk struct {
+	seen       map[string]bool // paths from the root, without symbolic links
+	links      []gitLink       // to follow
+	entries    []gitEntry
+	submodules []string
+}
 
-// elsewhereError is the error of walk for a path that leads to something that may exist, but not in the revision.
-type elsewhereError string
+// gitLink is a symbolic link. Its path is below the directory that was named; it leads to a path from the root.
+type gitLink struct{ path, to string }
 
-func (e elsewhereError) Error() string { return string(e) }
-
-const errSubmodule = elsewhereError("it is in a submodule: name a revision of that, in its directory")
-
-// walk is list with files that several symbolic links lead to. What no link leads to comes first. It visits no
-// directory and no link twice.
-func (g gitPath) walk(ctx context.Context, visited map[string]bool) ([]gitEntry, error) {
-	files, err := g.files(ctx, g.path)
-	if err != nil {
-		return nil, err
+// add adds the files that are below a real path, to which a path below the directory leads.
+func (w *gitWalk) add(ctx context.Context, g gitPath, name, real string, files []gitFile) {
+	if w.seen[real] {
+		return
 	}
-	isNamed := len(files) > 0 && files[0].path == g.path
-	switch {
-	case isNamed && files[0].isFile:
-		return []gitEntry{{"", files[0].object, g.path}}, nil
-	case isNamed && !files[0].isLink:
-		return nil, errSubmodule
-	case visited[g.path]:
-		return nil, errNotInRevision
-	}
-	visited[g.path] = true
-	if isNamed || len(files) == 0 {
-		return g.walkLink(ctx, visited)
-	}
-	var entries, links []gitEntry
+	w.seen[real] = true
+	var links []gitEntry
 	for _, f := range files {
-		below := strings.TrimPrefix(strings.TrimPrefix(f.path, g.path), "/")
+		below := strings.TrimPrefix(strings.TrimPrefix(f.path, real), "/")
+		e := gitEntry{path.Join(name, below), f.object}
 		switch {
-		case slices.ContainsFunc(strings.Split(below, "/"), skipped):
+		case below != "" && w.seen[f.path], slices.ContainsFunc(strings.Split(below, "/"), skipped):
 		case f.isLink:
-			links = append(links, gitEntry{below, f.object, f.path})
+			links = append(links, e)
 		case !f.isFile:
-			entries = append(entries, gitEntry{below, "", f.path})
-		case candidate(below):
-			entries = append(entries, gitEntry{below, f.object, f.path})
+			w.seen[f.path] = true
+			w.submodules = append(w.submodules, e.path)
+		case candidate(e.path):
+			w.seen[f.path] = true
+			w.entries = append(w.entries, e)
 		}
 	}
 	targets, err := g.read(ctx, links)
 	if err != nil {
-		return append(entries, links...), nil // which cannot be read, either
+		w.entries = append(w.entries, links...) // which cannot be read, either
+		return
 	}
 	for i, l := range links {
-		to, isInside := g.target(l.real, string(targets[i].Text), "")
-		isAround := to.path == "" || strings.HasPrefix(g.path, to.path+"/")
-		if isAround || !isInside {
-			continue
-		}
-		found, err := to.walk(ctx, visited)
-		_, isElsewhere := errors.AsType[elsewhereError](err)
-		if err != nil && !errors.Is(err, errNotInRevision) && !isElsewhere {
-			return nil, err
-		}
-		for _, e := range found {
-			below := path.Join(l.path, e.path)
-			if candidate(below) || e.object == "" {
-				entries = append(entries, gitEntry{below, e.object, e.real})
-			}
+		to, isInside := target(path.Join(real, strings.TrimPrefix(l.path, name)), string(targets[i].Text))
+		if isInside {
+			w.links = append(w.links, gitLink{l.path, to})
 		}
 	}
-	return entries, nil
 }
 
-// walkLink is walk for a path that is a symbolic link, or is below one or a submodule.
-func (g gitPath) walkLink(ctx context.Context, visited map[string]bool) ([]gitEntry, error) {
-	var parents []string
-	for p := g.path; p != "" && p != "."; p = path.Dir(p) {
-		parents = append(parents, p)
-	}
-	files, err := g.files(ctx, parents...)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range files {
-		rest, isBelow := strings.CutPrefix(g.path+"/", f.path+"/")
-		if !isBelow || f.isFile {
-			continue
+// nowhereError is the error of follow for a path that leads to nothing in the revision, with the reason.
+type nowhereError string
+
+func (e nowhereError) Error() string { return string(e) }
+
+const (
+	notInRevision = nowhereError("it is not in the revision")
+	inSubmodule   = nowhereError("it is in a submodule: name a revision of that, in its directory")
+	outside       = nowhereError("a symbolic link leads out of the repository")
+)
+
+// maxLinks is how many symbolic links are followed for one path: a few times as many as anybody has. Each takes three
+// calls of git.
+const maxLinks = 10
+
+// follow returns the files at a path from the root or below it, and the path without symbolic links.
+func (g gitPath) follow(ctx context.Context, at string) (files []gitFile, real string, err error) {
+	for range maxLinks {
+		files, err := g.files(ctx, at)
+		if err != nil || len(files) > 0 && (files[0].path != at || files[0].isFile) {
+			return files, at, err
 		}
-		if !f.isLink {
-			return nil, errSubmodule
+		var parents []string // and the path itself
+		for p := at; p != "" && p != "."; p = path.Dir(p) {
+			parents = append(parents, p)
 		}
-		link, err := g.read(ctx, []gitEntry{{"", f.object, f.path}})
+		if len(parents) > 0 {
+			files, err = g.files(ctx, parents...)
+		}
+		isOn := func(f gitFile) bool { return !f.isFile && strings.HasPrefix(at+"/", f.path+"/") }
+		i := slices.IndexFunc(files, isOn)
+		switch {
+		case err != nil:
+			return nil, "", err
+		case i < 0:
+			return nil, "", notInRevision
+		case !files[i].isLink:
+			return nil, "", inSubmodule
+		}
+		link, err := g.read(ctx, []gitEntry{{"", files[i].object}})
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		to, isInside := g.target(f.path, string(link[0].Text), rest)
+		to, isInside := target(files[i].path, string(link[0].Text))
 		if !isInside {
-			return nil, elsewhereError("a symbolic link leads out of the repository")
+			return nil, "", outside
 		}
-		return to.walk(ctx, visited)
+		at = cleanPath(to + strings.TrimPrefix(at, files[i].path))
 	}
-	return nil, errNotInRevision
+	return nil, "", notInRevision
 }
 
-// target returns what a symbolic link leads to, and whether that is in the repository. The rest is a path below it.
-func (g gitPath) target(link, text, rest string) (to gitPath, isInside bool) {
-	to = g
-	to.path = path.Join(path.Dir(link), text, rest)
-	if to.path == "." {
-		to.path = ""
+// target returns the path from the root to which a symbolic link leads, and whether that is in the repository.
+func target(link, text string) (to string, isInside bool) {
+	to = cleanPath(path.Join(path.Dir(link), text))
+	return to, !path.IsAbs(text) && to != ".." && !strings.HasPrefix(to, "../")
+}
+
+// cleanPath returns the shortest form of a path from the root, which is "" for the root itself.
+func cleanPath(p string) string {
+	p = path.Clean(p)
+	if p == "." {
+		return ""
 	}
-	return to, !path.IsAbs(text) && to.path != ".." && !strings.HasPrefix(to.path, "../")
+	return p
 }
 
 // gitFile is a file, a symbolic link or a submodule of a revision, with its path from the root.
@@ -307,7 +314,7 @@ func (g gitPath) missing(ctx context.Context) error {
 func (g gitPath) spelling(ctx context.Context, path string) (string, bool) {
 	at, err := parseRevision(ctx, g.revision+":"+path)
 	if err == nil {
-		_, err = at.walk(ctx, make(map[string]bool))
+		_, _, err = at.follow(ctx, at.path)
 	}
 	return strings.TrimPrefix(at.object(), ":0"), err == nil
 }

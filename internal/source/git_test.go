@@ -95,7 +95,7 @@ func TestReadRevisionLinks(t *testing.T) {
 	for link, target := range map[string]string{
 		"services/c.yaml": "../common/c.yaml", "services/more": "../others", "services/now.yaml": ".v1/hidden.yaml",
 		"services/twice.yaml": "a.yaml", "services/up": "..", "services/none.yaml": "none", "services/out.yaml": "/etc/feeds.yaml",
-		"services/.skipped": "../others", "services/far": "../out", "current": "services", "loop": "loop", "out": "../..", "others/back": "../services",
+		"services/.skipped": "../others", "services/far": "../out", "current": "services", "loop": "loop", "grow": "grow/b", "out": "../..", "others/back": "../services",
 	} {
 		testkit.OK(t, os.Symlink(target, filepath.Join(dir, link)))
 	}
