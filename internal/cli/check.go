@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"net/url"
 	"time"
 
@@ -100,49 +101,53 @@ func (c *CLI) checkOptions(cmd *cobra.Command, u *url.URL, f checkFlags) (opts c
 		return opts, usageErrorf("--follow: %d is not a number of links", opts.Follow)
 	}
 	opts.SkipProbes, opts.Follow, opts.Transport = !f.probe, cmp.Or(opts.Follow, -1), c.transport
-	var all client.Values
-	if f.values != "" {
-		if all, opts.Endpoints, err = readValues(f.values); err != nil {
-			return opts, err
-		}
-	}
-	if opts.Params, err = f.params.parse("--param", all.Params); err != nil { // flags take precedence
+	values, endpoints, err := readValues(f.values)
+	if err != nil {
 		return opts, err
 	}
-	if opts.Context, err = f.context.parse("--context", all.Context); err != nil {
-		return opts, err
+	opts.Endpoints = endpoints
+	opts.Params, err = f.params.parse("--param", values.Params) // flags take precedence
+	if err == nil {
+		opts.Context, err = f.context.parse("--context", values.Context)
 	}
-	if f.sendTo != "" {
-		if opts.SendTo, err = httpurl.ParseOrigin(f.sendTo); err != nil {
-			return opts, usageErrorf("--send-to: %w", err)
+	if err == nil && f.sendTo != "" {
+		opts.SendTo, err = httpurl.ParseOrigin(f.sendTo)
+		if err != nil {
+			err = usageErrorf("--send-to: %w", err)
 		}
 	}
-	if f.feedSchema != "" {
-		if opts.FeedSchema, err = readFeedSchema(f.feedSchema); err != nil {
-			return opts, err
-		}
+	if err == nil {
+		opts.FeedSchema, err = readFeedSchema(f.feedSchema)
 	}
+	if err == nil {
+		err = c.addRegistered(cmd.Context(), &opts, u, f.registered)
+	}
+	return opts, err
+}
+
+// addRegistered makes a check of the manifest at an address take what else is registered into account.
+func (c *CLI) addRegistered(ctx context.Context, opts *client.CheckOptions, u *url.URL, sources []string) error {
 	if err := c.openProject(); err != nil {
-		return opts, err
+		return err
 	}
 	manifest := source.Document{Name: u.String(), Text: []byte(`{"endpoints": {}}`), Address: u}
 	about := source.ServiceOf(manifest, manifest.Parse())
-	registered, err := c.readRegistered(cmd.Context(), c.reader(), f.registered, []*source.Service{about})
+	registered, err := c.readRegistered(ctx, sources, about)
 	if err != nil {
-		return opts, err
+		return err
 	}
 	name, err := host.Parse(u.Host)
 	if err != nil {
-		return opts, err
+		return err
 	}
-	served, err := c.serveAll(registered, name, signpost.URL{})
-	for _, s := range served {
+	others, err := c.serveAll(registered, name, signpost.URL{})
+	for _, s := range others {
 		for _, v := range s.Versions {
 			opts.Registered = append(opts.Registered, v.Manifest)
 		}
 	}
 	opts.Lint = source.LintServed(u.String(), name, filesOf(registered))
-	return opts, err
+	return err
 }
 
 func (c *CLI) check(cmd *cobra.Command, address string, f checkFlags) error {

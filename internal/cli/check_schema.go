@@ -12,9 +12,12 @@ import (
 	"signpost/internal/readfile"
 )
 
-// readFeedSchema returns a function that validates feeds against the JSON Schema in a file. References may only lead to
-// other files.
+// readFeedSchema returns a function that validates feeds against the JSON Schema in a file, or nil if path is empty.
+// References may only lead to other files.
 func readFeedSchema(path string) (func(feed any) []client.Violation, error) {
+	if path == "" {
+		return nil, nil
+	}
 	text, err := readfile.Limit(path, maxFile)
 	var schema *jsonschema.Schema
 	if err == nil {

@@ -66,8 +66,12 @@ func (p *pairs) parse(flag string, defaults map[string]string) (map[string]strin
 	return all, nil
 }
 
-// readValues reads a file of values: those for all endpoints and, under endpoints, for single ones, by URL or path.
+// readValues reads a file of values: those for all endpoints and, under endpoints, for single ones, by URL or path. There
+// are none if path is empty.
 func readValues(path string) (all client.Values, endpoints map[string]client.Values, err error) {
+	if path == "" {
+		return all, nil, nil
+	}
 	text, err := readfile.Limit(path, maxFile)
 	if err != nil {
 		return all, nil, fmt.Errorf("read --values: %w", err)

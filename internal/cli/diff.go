@@ -19,6 +19,7 @@ import (
 	"signpost/internal/readfile"
 	"signpost/internal/source"
 	"signpost/internal/spell"
+	"signpost/internal/workspace"
 )
 
 // diffFlags holds the flags of diff. Features that were not given are nil.
@@ -197,16 +198,16 @@ type diffSide struct {
 // readSide reads OLD or NEW, and prints what is wrong in it. Of an export, it does not print warnings: most of it
 // belongs to others.
 func (c *CLI) readSide(ctx context.Context, reader *source.Reader, arg string, export bool) (*diffSide, error) {
-	services, err := c.readAlone(ctx, reader, arg)
+	r, err := c.read(ctx, reader, workspace.Options{Manifests: true}, workspace.Arguments{Judged: []string{arg}})
 	if err != nil {
 		return nil, err
 	}
-	errors, warnings := source.Errors(services...)
-	printFindings(c.Stderr, filesOf(services), errors)
+	errors, warnings := source.Errors(r.judged...)
+	printFindings(c.Stderr, filesOf(r.judged), errors)
 	if !export {
 		printBriefly(c.Stderr, warnings)
 	}
-	return &diffSide{source.Shown(arg), services, errors}, nil
+	return &diffSide{source.Shown(arg), r.judged, errors}, nil
 }
 
 // directory reports whether the services are those of a directory, or one of them.
@@ -251,11 +252,10 @@ func (c *CLI) compare(
 		return nil, nil, err
 	}
 	compared := slices.Concat(old.services, new.services)
-	isOpen := func(s *source.Service) bool { return s.Host == signpost.HostPlaceholder }
 	if c.given("host") && !slices.ContainsFunc(compared, isOpen) {
 		return nil, nil, usageErrorf("--host: %s and %s are manifests, which already contain their hosts", old.name, new.name)
 	}
-	registered, err := c.readRegistered(ctx, reader, f.registered, compared)
+	registered, err := c.readRegistered(ctx, f.registered, compared...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -112,10 +112,11 @@ func (im *importer) run(ctx context.Context, args []string) error {
 	}
 	reader := im.reader()
 	for i, arg := range args {
-		var err error
-		if sources[i].Document, err = reader.ReadOne(ctx, arg); err != nil {
+		document, err := reader.ReadOne(ctx, arg)
+		if err != nil {
 			return fmt.Errorf("import: %w", err)
 		}
+		sources[i].Document = document
 	}
 	if first := sources[0]; len(sources) == 1 && first.version == "" && !first.Manifest() {
 		return im.openAPI(first.Document)
@@ -162,10 +163,11 @@ func (im *importer) checkFlags() error {
 	if err := (openapi.Options{Version: im.opts.Version}).Validate(); err != nil {
 		return usageErrorf("--api-version: %w", err)
 	}
-	var err error
-	if im.opts.Context, err = im.keys.parse("--security-key", nil); err != nil {
+	keys, err := im.keys.parse("--security-key", nil)
+	if err != nil {
 		return err
 	}
+	im.opts.Context = keys
 	if err := (openapi.Options{MIMEType: im.opts.MIMEType}).Validate(); err != nil {
 		return usageErrorf("--mime-type: %w", err)
 	}
@@ -188,7 +190,7 @@ func (im *importer) manifests(documents []given, opts adopt.Options) error {
 		return usageErrorf("import: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("import: %w%s", err, whatElse(documents))
+		return fmt.Errorf("import: %w%s", err, otherKind(documents))
 	}
 	for _, line := range slices.Concat(result.LeftOut, result.Notes) {
 		printf(im.Stderr, "%s\n", line)
@@ -208,8 +210,8 @@ func (im *importer) manifests(documents []given, opts adopt.Options) error {
 	return nil
 }
 
-// whatElse adds to the error about documents what one of them is instead.
-func whatElse(documents []given) string {
+// otherKind adds to the error about documents of which kind one of them is instead.
+func otherKind(documents []given) string {
 	for _, d := range documents {
 		file := definition.Parse(d.Name, d.Text)
 		switch {
@@ -226,13 +228,13 @@ func whatElse(documents []given) string {
 
 // notManifest adds to the error about a document of no kind why it is no manifest either.
 func notManifest(d source.Document) string {
-	what := `; and a manifest is JSON with "endpoints"`
+	rule := `; and a manifest is JSON with "endpoints"`
 	for _, f := range definition.Errors(definition.Parse(d.Name, d.Text)) {
 		if f.Rule == definition.RuleSyntax {
-			return fmt.Sprintf("%s: line %d: %s", what, f.Line, f.Message)
+			return fmt.Sprintf("%s: line %d: %s", rule, f.Line, f.Message)
 		}
 	}
-	return what
+	return rule
 }
 
 // openAPI prints the definition for a document to standard output and the notes to standard error.
@@ -243,7 +245,8 @@ func (im *importer) openAPI(document source.Document) error {
 	opts, rootDir, name := im.opts, im.rootDir, document.Name
 	if name != source.StdinName {
 		rootDir = cmp.Or(rootDir, filepath.Dir(name))
-		if opts.Path = seenFrom(name, rootDir); !fs.ValidPath(opts.Path) {
+		opts.Path = seenFrom(name, rootDir)
+		if !fs.ValidPath(opts.Path) {
 			return usageErrorf("--root: %q is not in the directory %q", name, rootDir)
 		}
 	}
@@ -257,8 +260,8 @@ func (im *importer) openAPI(document source.Document) error {
 	}
 	result, err := openapi.Import(name, document.Text, opts)
 	if errors.Is(err, openapi.ErrOther) {
-		what := cmp.Or(whatElse([]given{{Document: document}}), notManifest(document))
-		return fmt.Errorf("import %q: %w%s", name, err, what)
+		instead := cmp.Or(otherKind([]given{{Document: document}}), notManifest(document))
+		return fmt.Errorf("import %q: %w%s", name, err, instead)
 	}
 	if err != nil {
 		return fmt.Errorf("import %q: %w", name, err)

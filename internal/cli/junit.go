@@ -54,8 +54,11 @@ type (
 func printJUnit(w io.Writer, report client.Report, began time.Time) {
 	hostname, _ := os.Hostname()
 	suite := junitSuite{
-		Name: "signpost check " + printable(report.Address), Package: "signpost",
-		Hostname: cmp.Or(printable(hostname), "localhost"), Timestamp: began.UTC().Format("2006-01-02T15:04:05"), Time: fmt.Sprintf("%.3f", time.Since(began).Seconds()),
+		Name:      "signpost check " + printable(report.Address),
+		Package:   "signpost",
+		Hostname:  cmp.Or(printable(hostname), "localhost"),
+		Timestamp: began.UTC().Format("2006-01-02T15:04:05"),
+		Time:      fmt.Sprintf("%.3f", time.Since(began).Seconds()),
 	}
 	cases := make(map[[2]string]*junitCase)
 	for _, r := range report.Results {

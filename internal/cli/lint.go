@@ -116,7 +116,9 @@ func (c *CLI) lint(ctx context.Context, args []string, f lintFlags) error {
 
 // lintProjects judges the project files that the arguments name, and that of the working directory if it has errors. It
 // returns them, and the other arguments.
-func (c *CLI) lintProjects(args []string) (files []*definition.File, findings []signpost.Finding, others []string, err error) {
+func (c *CLI) lintProjects(args []string) (
+	files []*definition.File, findings []signpost.Finding, others []string, err error,
+) {
 	var projects []workspace.Project
 	findings = []signpost.Finding{}
 	for _, arg := range args {
@@ -141,7 +143,9 @@ func (c *CLI) lintProjects(args []string) (files []*definition.File, findings []
 
 // lintDefinitions judges definitions together with everything else that is registered, after fixing them if that is
 // asked for. If something else cannot be read, that is an error beside the findings.
-func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) ([]*definition.File, []signpost.Finding, error) {
+func (c *CLI) lintDefinitions(
+	ctx context.Context, args []string, f lintFlags,
+) ([]*definition.File, []signpost.Finding, error) {
 	keys, err := readContextKeys(f.contextKeys)
 	if err != nil {
 		return nil, nil, err
@@ -152,28 +156,28 @@ func (c *CLI) lintDefinitions(ctx context.Context, args []string, f lintFlags) (
 	opts := workspace.Options{Definition: definition.Options{ContextKeys: keys, Features: f.features}}
 	reader := c.reader()
 	everything := workspace.Arguments{Judged: args, Registered: f.registered, Project: c.project}
-	s, err := c.read(ctx, reader, opts, everything)
+	r, err := c.read(ctx, reader, opts, everything)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkFeatures("--feature", s.Definitions(workspace.Judged), f.features); err != nil {
+	if err := checkFeatures("--feature", filesOf(r.judged), f.features); err != nil {
 		return nil, nil, err
 	}
 	if f.fix {
-		if err := c.fix(s, c.project.Options(opts.Definition), f); err != nil {
+		if err := c.fix(r.Snapshot, c.project.Options(opts.Definition), f); err != nil {
 			return nil, nil, err
 		}
 	}
 	if f.fix && !f.dryRun {
 		reader.Note = nil
-		if s, err = c.read(ctx, reader, opts, everything); err != nil {
+		r, err = c.read(ctx, reader, opts, everything)
+		if err != nil {
 			return nil, nil, err
 		}
 	}
-	judged := servicesOf(s, workspace.Judged)
-	_, err = c.registeredIn(s, judged)
-	unread := c.requireWhole("definitions of "+c.project.Path, othersIn(s, workspace.Beside, judged))
-	return filesOf(judged), s.Findings(), cmp.Or(err, unread)
+	err = c.loadRegistered(r)
+	unread := c.requireWhole("definitions of "+c.project.Path, r.beside)
+	return filesOf(r.judged), r.Findings(), cmp.Or(err, unread)
 }
 
 // applyBaseline returns the findings that are not in the baseline, and a note for the summary. With --update-baseline
@@ -186,7 +190,8 @@ func (c *CLI) applyBaseline(findings []signpost.Finding, f lintFlags) ([]signpos
 	}
 	left, gone, err := withoutBaseline(f.baseline, findings)
 	if gone > 0 {
-		printf(c.Stderr, "%s of %s no longer there: --update-baseline removes them\n", spell.Count(gone, "finding"), f.baseline)
+		printf(c.Stderr, "%s of %s no longer there: --update-baseline removes them\n",
+			spell.Count(gone, "finding"), f.baseline)
 	}
 	return left, fmt.Sprintf("; %d in the baseline", len(findings)-len(left)), err
 }

@@ -47,7 +47,8 @@ one, they count as registered, too.`,
 		},
 	}
 	f.format.addTo(cmd, "format", "output format")
-	cmd.Flags().Var((*hostname)(&f.host), "host", "hostname for {{host}} (default: the host of the feed, if it is one of hosts)")
+	cmd.Flags().Var((*hostname)(&f.host), "host",
+		"hostname for {{host}} (default: the host of the feed, if it is one of hosts)")
 	addFeatureFlag(cmd, &f.features)
 	addRegisteredFlag(cmd, &f.registered)
 	c.addNetworkFlags(cmd)
@@ -78,7 +79,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	isNamed := namesHost(services, f.host)
 	if f.hostGiven {
 		for _, s := range services {
-			if s.Host != signpost.HostPlaceholder {
+			if !isOpen(s) {
 				continue
 			}
 			if err := s.ServeFor(f.host); err != nil {
@@ -147,7 +148,7 @@ func (c *CLI) sayHosts(services []*source.Service, name string, isNamed bool) {
 		case len(hosts) == 0 && (isNamed || s.Host != name):
 			printf(c.Stderr, "%s: {{host}} is taken to be %s, because the definition declares no hosts\n", s.Name, s.Host)
 		case len(hosts) == 0:
-		case s.Host == signpost.HostPlaceholder:
+		case isOpen(s):
 			printf(c.Stderr, "%s: not on %s, because hosts does not have it; --host sets {{host}}\n", s.Name, name)
 		default:
 			printf(c.Stderr, "%s: {{host}} is %s, because hosts does not have %s\n", s.Name, s.Host, name)
@@ -199,36 +200,41 @@ func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
 
 // registeredTogether reads and loads the sources, or else the definitions of the project, and what is registered
 // besides.
-func (c *CLI) registeredTogether(ctx context.Context, sources []string, f matchFlags) (services, besides []*source.Service, err error) {
+func (c *CLI) registeredTogether(
+	ctx context.Context, sources []string, f matchFlags,
+) (services, besides []*source.Service, err error) {
 	if err := c.openProject(); err != nil {
 		return nil, nil, err
 	}
 	if len(sources) == 0 && len(c.project.Definitions) == 0 {
 		return nil, nil, usageErrorf("no source: name a definition, or list definitions in %s", definition.ProjectName)
 	}
-	s, others, err := c.readTogether(ctx, c.reader(), workspace.Options{Manifests: true}, sources, f.registered)
+	args := workspace.Arguments{Judged: sources, Registered: f.registered, Project: c.project}
+	r, err := c.read(ctx, c.reader(), workspace.Options{Manifests: true}, args)
+	if err == nil {
+		err = c.loadRegistered(r)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	services = servicesOf(s, workspace.Judged)
+	services = r.judged
 	if !slices.ContainsFunc(services, isSound) {
 		c.reportErrors(services...)
 		errors, _ := source.Errors(services[0])
 		return nil, nil, fmt.Errorf("%s cannot be read: %s", services[0].Name, spell.Count(len(errors), "error"))
 	}
-	besides = othersIn(s, workspace.Beside, services)
 	c.reportBroken(services)
-	c.reportBroken(besides)
+	c.reportBroken(r.beside)
 	if err := c.loadServices("feature", services, f.features); err != nil {
 		return nil, nil, err
 	}
-	if c.given("host") && !slices.ContainsFunc(services, func(s *source.Service) bool { return s.Host == signpost.HostPlaceholder }) {
+	if c.given("host") && !slices.ContainsFunc(services, isOpen) {
 		return nil, nil, usageErrorf("--host: %s is a manifest, which already contains its host", services[0].Name)
 	}
-	for _, s := range besides {
+	for _, s := range r.beside {
 		s.Load(nil)
 	}
-	return services, append(besides, others...), nil
+	return services, append(r.beside, r.registered...), nil
 }
 
 // parseFeed returns the hostname of a feed URL.

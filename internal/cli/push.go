@@ -48,17 +48,20 @@ func (c *CLI) push(ctx context.Context, args []string, target, project string, s
 	if len(args)+len(c.project.Definitions) == 0 {
 		return usageErrorf("no source: name what to push before %q", target)
 	}
-	s, _, err := c.readTogether(ctx, c.reader(), workspace.Options{}, args, nil)
+	r, err := c.read(ctx, c.reader(), workspace.Options{}, workspace.Arguments{Judged: args, Project: c.project})
+	if err == nil {
+		err = c.loadRegistered(r)
+	}
 	if err != nil {
 		return err
 	}
-	files, findings := s.Definitions(workspace.Judged), s.Findings()
-	printFindings(c.Stderr, files, findings)
+	findings := r.Findings()
+	printFindings(c.Stderr, filesOf(r.judged), findings)
 	if hasErrors(findings) || strict && len(findings) > 0 {
 		printf(c.Stderr, "not pushed: %s\n", tally(findings))
 		return errFindings
 	}
-	pushed, err := c.reader().Push(ctx, judgedDocuments(s), target)
+	pushed, err := c.reader().Push(ctx, judgedDocuments(r.Snapshot), target)
 	if err != nil {
 		return err
 	}

@@ -154,16 +154,16 @@ func (c *CLI) compile(
 		return nil, nil, err
 	}
 	opts := workspace.Options{Definition: definition.Options{Features: f.features}}
-	s, err := c.read(ctx, c.reader(), opts, workspace.Arguments{Judged: args})
+	r, err := c.read(ctx, c.reader(), opts, workspace.Arguments{Judged: args})
 	if err != nil {
 		return nil, nil, err
 	}
-	files = s.Definitions(workspace.Judged)
+	files = filesOf(r.judged)
 	if f.all == "" && len(files) > 1 {
 		return nil, nil, usageErrorf("%q holds %d definitions: name one of them, such as %s",
 			args[0], len(files), files[0].Name)
 	}
-	if findings := s.Findings(); hasErrors(findings) {
+	if findings := r.Findings(); hasErrors(findings) {
 		printFindings(c.Stderr, files, findings)
 		return nil, nil, errFindings
 	}

@@ -7,7 +7,6 @@ import (
 	stdlog "log"
 	"log/slog"
 	"net"
-	"net/http"
 	"net/netip"
 	"os"
 	"os/signal"
@@ -38,7 +37,7 @@ type serveFlags struct {
 	trustedProxies      []string
 	definitionCache     string
 	project             string
-	isExample           bool // there is no source; set by complete
+	isExample           bool // there is no source; set by completeServe
 	logFormat, logLevel enum
 }
 
@@ -142,7 +141,7 @@ func (c *CLI) serve(ctx context.Context, args []string, f serveFlags) error {
 			return usageErrorf("--%s goes with --acme-domain", flag)
 		}
 	}
-	if err := f.complete(args, c.Stdin, log, c.transport); err != nil {
+	if err := c.completeServe(&f, args, log); err != nil {
 		return err
 	}
 	f.config.NotifySocket, _ = c.LookupEnv("NOTIFY_SOCKET")
@@ -229,10 +228,10 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 	return checkFeatures("--feature", files, f.config.Definition.Features)
 }
 
-// complete checks the flags, and fills in the rest of the config.
-func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, transport http.RoundTripper) (err error) {
+// completeServe checks the flags, and fills in the rest of the config.
+func (c *CLI) completeServe(f *serveFlags, args []string, log *slog.Logger) (err error) {
 	config := &f.config
-	config.Log, config.Version, config.ACME.Transport = log, buildVersion(), transport
+	config.Log, config.Version, config.ACME.Transport = log, buildVersion(), c.transport
 	for _, flag := range []struct {
 		name  string
 		value int64
@@ -244,14 +243,17 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 			return usageErrorf("--%s must not be negative", flag.name)
 		}
 	}
-	if config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies); err != nil {
+	config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies)
+	if err != nil {
 		return err
 	}
-	if config.ACME.Domains, err = parseDomains(config.ACME.Domains); err != nil {
+	config.ACME.Domains, err = parseDomains(config.ACME.Domains)
+	if err != nil {
 		return err
 	}
 	if config.BasePath != "" {
-		if config.BasePath, err = routes.CleanBasePath(config.BasePath); err != nil {
+		config.BasePath, err = routes.CleanBasePath(config.BasePath)
+		if err != nil {
 			return usageErrorf("--base-path: %w", err)
 		}
 	}
@@ -260,10 +262,9 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 		return err
 	}
 	config.Definition = project.Options(config.Definition)
-	reader := source.Reader{
-		Stdin: stdin, CacheDir: f.definitionCache, UserAgent: userAgent(), Transport: transport,
-		Note: func(message string) { log.Info(message) },
-	}
+	reader := c.reader()
+	reader.CacheDir = f.definitionCache
+	reader.Note = func(message string) { log.Info(message) }
 	if len(args) == 0 {
 		args, reader.Patterns = project.Definitions, true
 	}
@@ -277,7 +278,8 @@ func (f *serveFlags) complete(args []string, stdin io.Reader, log *slog.Logger, 
 		return usageErrorf("--poll-interval: %v is not a positive duration, such as %v",
 			config.PollInterval, daemon.DefaultPollInterval)
 	}
-	if config.Sources, err = reader.Follow(args...); err != nil {
+	config.Sources, err = reader.Follow(args...)
+	if err != nil {
 		return err
 	}
 	reader.Patterns, reader.Manifests = true, true

@@ -13,65 +13,80 @@ import (
 	"signpost/internal/workspace"
 )
 
-// read reads what the arguments of a command name. Definitions are read with what the project says about them.
-func (c *CLI) read(
-	ctx context.Context, reader *source.Reader, opts workspace.Options, args workspace.Arguments,
-) (*workspace.Snapshot, error) {
-	opts.Definition = c.project.Options(opts.Definition)
-	return workspace.Read(ctx, reader, opts, args)
+// reading is what the arguments of a command name, by the role in which it takes part. Of what is beside and registered,
+// another state of something that the command is about is left out.
+type reading struct {
+	*workspace.Snapshot
+	judged, beside, registered []*source.Service
 }
 
-// readAlone reads definitions or manifests without anything else that the project has.
-func (c *CLI) readAlone(ctx context.Context, reader *source.Reader, args ...string) ([]*source.Service, error) {
-	s, err := c.read(ctx, reader, workspace.Options{Manifests: true}, workspace.Arguments{Judged: args})
+// read reads what the arguments of a command name. Definitions are read with what the project says about them. A
+// command may be about something that was read before, too.
+func (c *CLI) read(
+	ctx context.Context, reader *source.Reader, opts workspace.Options, args workspace.Arguments, about ...*source.Service,
+) (*reading, error) {
+	opts.Definition = c.project.Options(opts.Definition)
+	s, err := workspace.Read(ctx, reader, opts, args)
 	if err != nil {
 		return nil, err
 	}
-	return servicesOf(s, workspace.Judged), nil
-}
-
-// readTogether reads what a command is about, the sources or else the definitions of the project, and whatever else is
-// registered in the studio: the other definitions of the project, and what --registered and the project name, which it
-// also returns.
-func (c *CLI) readTogether(
-	ctx context.Context, reader *source.Reader, opts workspace.Options, sources, registered []string,
-) (s *workspace.Snapshot, others []*source.Service, err error) {
-	s, err = c.read(ctx, reader, opts, workspace.Arguments{Judged: sources, Registered: registered, Project: c.project})
-	if err != nil {
-		return nil, nil, err
+	r := &reading{Snapshot: s}
+	for _, f := range s.Files {
+		switch {
+		case f.Definition == nil: // because of a bug, which is a finding
+		case f.Role == workspace.Judged:
+			r.judged = append(r.judged, f.Service())
+		case f.Role == workspace.Beside:
+			r.beside = append(r.beside, f.Service())
+		default:
+			r.registered = append(r.registered, f.Service())
+		}
 	}
-	others, err = c.registeredIn(s, servicesOf(s, workspace.Judged))
-	return s, others, err
+	about = append(about, r.judged...)
+	r.beside, r.registered = without(about, r.beside), without(about, r.registered)
+	return r, nil
 }
 
-// readRegistered reads whatever else is registered in the studio, by --registered or the project, except for what the
-// command is already about: a directory may contain it.
+// without leaves out what is one of some services, by another name or in another state.
+func without(about, services []*source.Service) (left []*source.Service) {
+	isAbout := make(map[string]bool)
+	for _, s := range about {
+		isAbout[s.FileID] = true
+	}
+	for i, file := range definition.WithoutPublished(filesOf(about), filesOf(services)) {
+		if !isAbout[services[i].FileID] {
+			services[i].File = file
+			left = append(left, services[i])
+		}
+	}
+	return left
+}
+
+// readRegistered reads only what is registered in the studio, by --registered or the project, besides what a command is
+// about: a directory may contain it.
 func (c *CLI) readRegistered(
-	ctx context.Context, reader *source.Reader, sources []string, about []*source.Service,
+	ctx context.Context, sources []string, about ...*source.Service,
 ) ([]*source.Service, error) {
 	others := workspace.Project{Path: c.project.Path, Registered: c.project.Registered}
 	args := workspace.Arguments{Registered: sources, Project: others, Others: true}
-	s, err := c.read(ctx, reader, workspace.Options{}, args)
+	r, err := c.read(ctx, c.reader(), workspace.Options{}, args, about...)
 	if err != nil {
 		return nil, err
 	}
-	return c.registeredIn(s, about)
+	return r.registered, c.loadRegistered(r)
 }
 
-// registeredIn returns the services of a snapshot that are only registered, with the features that each enables, except
-// for what the command is about. One of which something cannot be read is an error.
-func (c *CLI) registeredIn(s *workspace.Snapshot, about []*source.Service) ([]*source.Service, error) {
-	services := slices.DeleteFunc(othersIn(s, workspace.Registered, about), func(service *source.Service) bool {
-		return slices.ContainsFunc(about, func(a *source.Service) bool { return a.FileID == service.FileID })
-	})
-	for _, service := range services {
-		service.Load(nil)
+// loadRegistered loads what is only registered with the features that each service enables. One of which something
+// cannot be read is an error.
+func (c *CLI) loadRegistered(r *reading) error {
+	for _, s := range r.registered {
+		s.Load(nil)
 	}
 	where := "--registered"
 	if len(c.project.Registered) > 0 && !c.given("registered") {
 		where = "registered in " + c.project.Path
 	}
-	return services, c.requireWhole(where, services)
+	return c.requireWhole(where, r.registered)
 }
 
 // requireWhole says what is wrong in services that are not judged and take part as they read. If something of one
@@ -91,27 +106,6 @@ func (c *CLI) requireWhole(where string, services []*source.Service) (err error)
 	return err
 }
 
-// servicesOf returns the services of a snapshot that have a role.
-func servicesOf(s *workspace.Snapshot, role workspace.Role) []*source.Service {
-	var services []*source.Service
-	for _, f := range s.Files {
-		if f.Role == role && f.Definition != nil {
-			services = append(services, f.Service())
-		}
-	}
-	return services
-}
-
-// othersIn returns the services of a snapshot that have a role, without what is another state of something that the
-// command is about.
-func othersIn(s *workspace.Snapshot, role workspace.Role, about []*source.Service) []*source.Service {
-	services := servicesOf(s, role)
-	for i, file := range definition.WithoutPublished(filesOf(about), filesOf(services)) {
-		services[i].File = file
-	}
-	return services
-}
-
 // judgedDocuments returns the texts that a snapshot is about.
 func judgedDocuments(s *workspace.Snapshot) []source.Document {
 	var documents []source.Document
@@ -122,6 +116,9 @@ func judgedDocuments(s *workspace.Snapshot) []source.Document {
 	}
 	return documents
 }
+
+// isOpen reports whether the URLs of a service contain {{host}}.
+func isOpen(s *source.Service) bool { return s.Host == signpost.HostPlaceholder }
 
 // isSound reports whether a service has no errors.
 func isSound(s *source.Service) bool {

@@ -45,7 +45,7 @@ const (
 type studioFlags struct {
 	listen               loopbackAddress
 	host, sendTo, usage  string
-	open                 bool
+	browser              bool // open the page in it
 	features, registered []string
 }
 
@@ -85,7 +85,7 @@ other hosts and from other sites, and lets only browsers in that have opened the
 	flags.StringVar(&f.usage, "usage", "",
 		"usage file, from signpost usage --format json: show its counts beside controls and changes")
 	c.addNetworkFlags(cmd)
-	flags.BoolVar(&f.open, "open", true, "open the page in the browser if standard output is a terminal")
+	flags.BoolVar(&f.browser, "open", true, "open the page in the browser if standard output is a terminal")
 	return cmd
 }
 
@@ -161,7 +161,7 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	address := "http://" + listener.Addr().String() + "/?token="
 	printf(c.Stdout, "Studio: %s\n", address+opts.Token)
 	printf(c.Stderr, "%s\nPress Ctrl-C to stop.\n", studioHint(args, c.project, shown))
-	if f.open && isTerminal(c.Stdout) {
+	if f.browser && isTerminal(c.Stdout) {
 		openBrowser(address + opts.Once)
 	}
 	return c.serveStudio(ctx, listener, page)
@@ -193,16 +193,16 @@ func (c *CLI) studioWorkspace(ctx context.Context, args, paths []string, f studi
 	if err := c.openProject(); err != nil {
 		return nil, err
 	}
-	var more []workspace.Source
+	var shown []workspace.Source
 	if len(args)+len(c.project.Definitions) == 0 {
 		documents := []source.Document{{Name: exampleName, Text: example}}
-		more = append(more, workspace.Source{Source: &source.Fixed{Label: exampleName, Documents: documents}})
+		shown = append(shown, workspace.Source{Source: &source.Fixed{Label: exampleName, Documents: documents}})
 	}
 	opts := workspace.Options{
 		Manifests: true, Hasty: true, Definition: c.project.Options(definition.Options{Features: f.features}),
 	}
 	names := workspace.Arguments{Judged: paths, Registered: f.registered, Project: c.project, Others: len(args) > 0}
-	return workspace.Follow(ctx, c.reader(), opts, names, more...)
+	return workspace.Follow(ctx, c.reader(), opts, names, shown...)
 }
 
 // studioHint says what the page shows.

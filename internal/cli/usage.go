@@ -192,8 +192,8 @@ func (c *CLI) reportUnread(counts *usage.Usage) {
 		printf(c.Stderr, "%s not read: %s\n", spell.Thousands(counts.Unread[reason]), reason)
 		first, known := counts.First[reason]
 		if known {
-			place := fmt.Sprintf("%s:%d: %s", first.Log, first.Number, shorten(first.Masked, maxWidth/2))
-			printf(c.Stderr, "  such as %s\n", strings.TrimSuffix(place, ": "))
+			line := fmt.Sprintf("%s:%d: %s", first.Log, first.Number, shorten(first.Masked, maxWidth/2))
+			printf(c.Stderr, "  such as %s\n", strings.TrimSuffix(line, ": "))
 		}
 	}
 	if counts.Requests > 0 && !counts.Answered() {
@@ -204,9 +204,9 @@ func (c *CLI) reportUnread(counts *usage.Usage) {
 	}
 }
 
-// maxWidth is the width of the table in characters, and maxWhat that of its last column. The endpoint has minWhere even
+// maxWidth is the width of the table in characters, and maxAction that of its last column. The endpoint has minWhere even
 // if numbers are so large that no log has as many lines.
-const maxWidth, maxWhat, minWhere = 100, 52, 10
+const maxWidth, maxAction, minWhere = 100, 52, 10
 
 // usageRow is a row of the table. Rows are sorted by attention, and then by how many requests they are about.
 type usageRow struct {
@@ -225,8 +225,8 @@ const (
 	used // in the order of the endpoints
 )
 
-func newUsageRow(attention int, count, of uint, where, what string) usageRow {
-	return usageRow{attention, count, [3]string{spell.Thousands(count) + " of " + spell.Thousands(of), where, what}}
+func newUsageRow(attention int, count, of uint, where, action string) usageRow {
+	return usageRow{attention, count, [3]string{spell.Thousands(count) + " of " + spell.Thousands(of), where, action}}
 }
 
 // printUsage prints a table that begins with what needs attention.
@@ -247,11 +247,11 @@ func printUsage(w io.Writer, u *usage.Usage) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(printable(cell)))
 		}
 	}
-	widths[2] = min(widths[2], maxWhat)
+	widths[2] = min(widths[2], maxAction)
 	widths[1] = min(widths[1], max(minWhere, maxWidth-widths[0]-widths[2]-4))
 	for _, row := range rows {
-		where, what := shorten(row.cells[1], widths[1]), shorten(row.cells[2], widths[2])
-		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row.cells[0], widths[1], where, what)
+		where, action := shorten(row.cells[1], widths[1]), shorten(row.cells[2], widths[2])
+		line := fmt.Sprintf("%*s  %-*s  %s", widths[0], row.cells[0], widths[1], where, action)
 		printf(w, "%s\n", strings.TrimRight(line, " "))
 	}
 }
@@ -271,11 +271,11 @@ func usageRows(u *usage.Usage) []usageRow {
 		rows = append(rows, endpointRows(e, where, u.Requests)...)
 	}
 	for path, n := range u.Unmatched {
-		what := "no endpoint answers"
+		action := "no endpoint answers"
 		if paths[path] {
-			what += " on that host"
+			action += " on that host"
 		}
-		rows = append(rows, newUsageRow(noEndpoint, n, u.Requests, path, what))
+		rows = append(rows, newUsageRow(noEndpoint, n, u.Requests, path, action))
 	}
 	slices.SortStableFunc(rows, func(a, b usageRow) int {
 		if a.attention == used && b.attention == used {

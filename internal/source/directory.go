@@ -182,7 +182,8 @@ func listPattern(pattern string) (files []file, directories []string, err error)
 	root, below, isDeep := strings.Cut(filepath.ToSlash(pattern), "**/")
 	patterns := []string{pattern}
 	if isDeep {
-		if _, directories, err = list(cmp.Or(root, ".")); err != nil {
+		_, directories, err = list(cmp.Or(root, "."))
+		if err != nil {
 			return nil, nil, err
 		}
 		patterns = directories

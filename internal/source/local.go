@@ -175,7 +175,8 @@ func (l *local) readAtRest(waiting []file) (read map[string]localFile, errs map[
 		for _, f := range waiting {
 			now := localFile{readAt: time.Now()}
 			var err error
-			if now.document, err = f.read(); err == nil {
+			now.document, err = f.read()
+			if err == nil {
 				now.info, err = statFile(f.name)
 			}
 			switch {

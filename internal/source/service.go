@@ -30,7 +30,7 @@ type Service struct {
 
 // ServiceOf returns the content of a document that has been parsed.
 func ServiceOf(d Document, file *definition.File) *Service {
-	return &Service{Name: d.Name, FileID: d.FileID(), File: file, Served: d.Manifest(), Address: d.Address}
+	return &Service{Name: d.Name, FileID: d.FileID(), File: file, Served: file.Served(), Address: d.Address}
 }
 
 // Load fills in the versions with features applied, as far as they could be read; nil means the features that the

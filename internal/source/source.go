@@ -74,7 +74,7 @@ func (d Document) ID() string {
 func (d Document) FileID() string { return cmp.Or(d.real, d.ID()) }
 
 // IsFile reports whether the document was read from a file on this machine, in its current state.
-func (d Document) IsFile() bool { return d.Name != StdinName && IsLocal(d.Name) }
+func (d Document) IsFile() bool { return d.real != "" }
 
 // Manifest reports whether the document is a manifest rather than a definition: fetched from an address, or a JSON
 // object with endpoints and without versions, unless it is a usage file.
