@@ -70,8 +70,8 @@ func (d *decoder) warn(rule, hint string, at, endpoint *tree.Node, format string
 // covers reports whether the allowance is for the endpoint whose URL is at a place.
 func (a *allowance) covers(endpoint place) bool { return a.in == place{} || a.in == endpoint }
 
-// allows reports whether a warning is allowed in the endpoint whose URL is at a place or, if that is zero, in the file. It records in
-// used which rules of allow fields do so.
+// allows reports whether a warning is allowed in the endpoint whose URL is at a place or, if that is zero, in the file.
+// It records in used which rules of allow fields do so.
 func (f *File) allows(rule string, endpoint place, used map[place]bool) bool {
 	allowed := false
 	for _, a := range f.allowances {
@@ -103,7 +103,8 @@ func (d *decoder) checkAllowances() {
 	failed := slices.ContainsFunc(d.findings, isError)
 	for _, a := range d.allowances {
 		known := slices.Contains(names, a.rule)
-		if d.used[a.at] || slices.Contains(togetherRules, a.rule) || known && failed { // it may allow something once the errors are fixed
+		mayAllow := known && failed // once the errors are fixed
+		if mayAllow || d.used[a.at] || slices.Contains(togetherRules, a.rule) {
 			continue
 		}
 		f := unusedAllow(a.rule)

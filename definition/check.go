@@ -43,9 +43,9 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 		d.dedented(n, v)
 		d.bareURLs(n, v, what)
 		switch {
-		case v.Type == fields.Object && v.What == "endpoint":
+		case v == fields.Endpoint:
 			d.operation(n)
-		case v.Type == fields.List && v.Each.What == "option":
+		case v.Each == fields.Option:
 			d.listOfTexts(n)
 		}
 	}
@@ -58,7 +58,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 	for _, f := range n.Fields {
 		d.checkField(n, f, v, what)
 	}
-	if v.Open {
+	if v.Extensible {
 		if extra := d.extraOf(n, v); extra != "" {
 			d.extras[n] = extra
 		}
@@ -75,7 +75,7 @@ func (d *decoder) checkField(n *tree.Node, f tree.Field, v *fields.Value, what s
 			d.wrongVersion(n, f)
 		}
 		outer := d.within
-		if v.Each.What == "endpoint" {
+		if v.Each == fields.Endpoint || v.Each == fields.ServedEndpoint {
 			d.within = f
 		}
 		d.check(f.Value, v.Each, strings.Replace(v.Each.What, fields.Key, f.Key.Text, 1))
@@ -94,7 +94,8 @@ func (d *decoder) checkField(n *tree.Node, f tree.Field, v *fields.Value, what s
 
 // kindOf is the kind of node that a type of the table has. Scalars and dates have several.
 var kindOf = map[fields.Type]tree.Kind{
-	fields.Text: tree.String, fields.Date: tree.String, fields.Bool: tree.Bool, fields.Object: tree.Object, fields.List: tree.List,
+	fields.Text: tree.String, fields.Date: tree.String, fields.Bool: tree.Bool,
+	fields.Object: tree.Object, fields.List: tree.List,
 }
 
 func (d *decoder) hasType(n *tree.Node, v *fields.Value) bool {
@@ -122,7 +123,7 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 	f := d.add(signpost.RuleWrongType, v.Form, n, "%s must be %s, not %s", what, want, n.Kind)
 	isScalar := n.Kind == tree.String || n.Kind == tree.Number || n.Kind == tree.Bool
 	switch isText := v.Type == fields.Text || v.Type == fields.Date; {
-	case !d.served && what == "option" && isScalar:
+	case !d.served && v == fields.Option && isScalar:
 		f.Message = fmt.Sprintf("option must be an object with value and label, not %s", n.Kind)
 		if fix := d.optionFix(n); fix != nil {
 			f.Hint, f.Fix = fix.Message, fix
@@ -142,7 +143,7 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 		f.Hint = d.swallowed(n)
 	case v.Fields != nil && n.Kind == tree.String && strings.Count(n.Text, ";") > 1:
 		f.Hint = "this looks like a table: write one field per line, such as name: Feeds"
-	case what == "features" && n.Kind == tree.List && len(n.Items) > 0:
+	case v.Type == fields.Object && v.Names == fields.Features && len(n.Items) > 0:
 		var names []string
 		for _, item := range n.Items {
 			if item.Kind == tree.String {

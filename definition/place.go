@@ -79,7 +79,8 @@ func (d *decoder) reportAt(f signpost.Finding, from tree.Field, path signpost.Pa
 
 // shortForms has the fields of a modifier in short form by where they are in the manifest's form.
 var shortForms = map[string]signpost.Field{
-	"ui.label": "label", "ui.placeholder": "placeholder", "ui.options": "options", "schema.type": "kind", "schema.default": "defaultValue",
+	"ui.label": "label", "ui.placeholder": "placeholder", "ui.options": "options",
+	"schema.type": "kind", "schema.default": "defaultValue",
 }
 
 // shortForm translates a step into a modifier in short form: paths refer to the fields of the manifest, but the short

@@ -88,7 +88,8 @@ func (d *decoder) definition(root *tree.Node) {
 func (d *decoder) manifest(f tree.Field, v version, what string) version {
 	key, endpoints := f.Value.Field("endpoints")
 	if key == nil {
-		if f.Value.Kind == tree.Object && !d.broken[f.Value] && !d.unread { // otherwise they are probably under an unknown field
+		// What is not where it belongs probably has them.
+		if f.Value.Kind == tree.Object && !d.broken[f.Value] && !d.unread {
 			d.add(signpost.RuleRequiredField, "", f.Key, "%s has no endpoints", what)
 		}
 		d.unread = true
@@ -115,8 +116,8 @@ func (d *decoder) readBasePath(root, n *tree.Node) {
 	}
 	path, err := routes.CleanBasePath(n.Text)
 	if err != nil {
-		what, right, _ := strings.Cut(err.Error(), ": write ")
-		d.add(RuleBasePath, "write "+right, n, "%s", what)
+		problem, right, _ := strings.Cut(err.Error(), ": write ")
+		d.add(RuleBasePath, "write "+right, n, "%s", problem)
 		return
 	}
 	d.BasePath, d.basePath = path, n

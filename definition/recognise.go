@@ -100,7 +100,7 @@ func flowFields(name string, text []byte) []string {
 	}
 	const most = 100 // broken texts have their marks near the top
 	for _, match := range flowField.FindAllSubmatchIndex(text, most) {
-		if open := tree.Open(string(text[:match[2]])); len(open) <= 2 { // the brace, and a quote
+		if len(tree.Unclosed(string(text[:match[2]]))) <= 2 { // the brace, and a quote
 			fields = append(fields, string(text[match[2]:match[3]]))
 		}
 	}

@@ -43,7 +43,7 @@ type Rule struct {
 	Name     string
 	Severity signpost.Severity
 	Summary  string         // one sentence, without a full stop
-	check    func(*decoder) // nil if it is checked elsewhere: by other packages, while a file is read, or for several files
+	check    func(*decoder) // nil if other packages check it, or if it is checked on reading or for several files
 }
 
 // Rules returns every rule, errors first. docs/rules.md, which is made from this table and from testdata/rules,

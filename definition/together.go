@@ -31,9 +31,12 @@ func (d *decoder) keepPlaces() {
 		}
 	}
 	slices.Sort(errors)
-	featuresFail := slices.ContainsFunc(unpathed, func(offset int) bool {
-		return isInField(d.doc.Root, "enable", offset) || isInField(d.doc.Root, "features", offset)
-	})
+	slices.Sort(unpathed)
+	featuresFail := false
+	for _, name := range []string{"enable", "features"} {
+		key, value := d.doc.Root.Field(name)
+		featuresFail = featuresFail || key != nil && len(inside(tree.Field{Key: key, Value: value}, unpathed)) > 0
+	}
 	d.partial = d.unread || d.hostsFail || featuresFail
 	isDone := func(a *allowance) bool { return !slices.Contains(togetherRules, a.rule) }
 	d.allowances = slices.DeleteFunc(d.allowances, isDone)
@@ -50,8 +53,7 @@ func (d *decoder) keepPlaces() {
 			if featuresFail {
 				v.errors = append(v.errors, signpost.Path{signpost.Field(e.URL), signpost.Field("enable")})
 			}
-			next, _ := slices.BinarySearch(errors, f.Key.Start())
-			v.faulty = append(v.faulty, next < len(errors) && isInside(f, errors[next]))
+			v.faulty = append(v.faulty, len(inside(f, errors)) > 0)
 			v.places = append(v.places, placeOf(f.Key))
 		}
 		v.key, v.endpoints = nil, nil
@@ -67,14 +69,11 @@ func (f *File) Locate(found signpost.Finding) signpost.Path {
 	return f.located[f.doc.Offset(found.Line, found.Column)]
 }
 
-func isInside(f tree.Field, offset int) bool {
-	return f.Key.Start() <= offset && offset < max(f.Key.End(), f.Value.End())
-}
-
-// isInField reports whether an offset is in a field of an object.
-func isInField(object *tree.Node, name string, offset int) bool {
-	key, value := object.Field(name)
-	return key != nil && isInside(tree.Field{Key: key, Value: value}, offset)
+// inside returns those of some sorted offsets that are in a field.
+func inside(f tree.Field, offsets []int) []int {
+	start, _ := slices.BinarySearch(offsets, f.Key.Start())
+	end, _ := slices.BinarySearch(offsets, max(f.Key.End(), f.Value.End()))
+	return offsets[start:end]
 }
 
 // errorsIn returns the paths of the errors at the given offsets that are in an endpoint, or in a shared modifier that
@@ -82,18 +81,15 @@ func isInField(object *tree.Node, name string, offset int) bool {
 func (d *decoder) errorsIn(endpoint tree.Field, offsets []int) []signpost.Path {
 	var paths []signpost.Path
 	url := signpost.Field(endpoint.Key.Text)
-	modifiers := endpoint.Value.Get("modifiers").Items
-	for _, offset := range offsets {
-		if isInside(endpoint, offset) {
-			path := append(signpost.Path{url}, pathTo(endpoint.Value, offset)...)
-			d.located[offset] = path
-			paths = append(paths, path)
-		}
-		for i, item := range modifiers {
-			shared := d.shared[item.Text]
-			if shared != nil && item.Kind == tree.String && isInside(shared.Field, offset) {
-				paths = append(paths, signpost.Path{url, signpost.Field("modifiers"), signpost.Item(i)})
-			}
+	for _, offset := range inside(endpoint, offsets) {
+		path := append(signpost.Path{url}, pathTo(endpoint.Value, offset)...)
+		d.located[offset] = path
+		paths = append(paths, path)
+	}
+	for i, item := range endpoint.Value.Get("modifiers").Items {
+		shared := d.shared[item.Text]
+		if shared != nil && item.Kind == tree.String && len(inside(shared.Field, offsets)) > 0 {
+			paths = append(paths, signpost.Path{url, signpost.Field("modifiers"), signpost.Item(i)})
 		}
 	}
 	return paths
@@ -102,7 +98,7 @@ func (d *decoder) errorsIn(endpoint tree.Field, offsets []int) []signpost.Path {
 // pathTo returns the path from a value to what is at an offset.
 func pathTo(n *tree.Node, offset int) signpost.Path {
 	for _, f := range n.Fields {
-		if isInside(f, offset) {
+		if len(inside(f, []int{offset})) > 0 {
 			return append(signpost.Path{signpost.Field(f.Key.Text)}, pathTo(f.Value, offset)...)
 		}
 	}

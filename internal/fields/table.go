@@ -41,8 +41,8 @@ var Definition = &Value{
 
 // Manifest is a manifest as it is served. Its fields are those of the spec.
 var Manifest = &Value{
-	What: "the manifest", Type: Object, Open: true, Form: `such as {"endpoints": {…}}`,
-	Fields: []Field{{Name: "endpoints", Required: true, Value: &Value{Type: Object, Each: servedEndpoint}}},
+	What: "the manifest", Type: Object, Extensible: true, Form: `such as {"endpoints": {…}}`,
+	Fields: []Field{{Name: "endpoints", Required: true, Value: &Value{Type: Object, Each: ServedEndpoint}}},
 }
 
 // Project is a project file.
@@ -80,17 +80,18 @@ var (
 	text = &Value{}
 
 	// Version is an API version.
-	Version = &Value{What: "version " + Key, Type: Object, Open: true, Form: "such as v1: {endpoints: {…}}",
+	Version = &Value{What: "version " + Key, Type: Object, Extensible: true, Form: "such as v1: {endpoints: {…}}",
 		Fields: []Field{
 			{Name: "endpoints", Required: true,
 				Doc: "Endpoints by URL. {{host}} stands for the hostname of the request for the manifest.",
-				Value: &Value{Type: Object, Each: endpoint,
+				Value: &Value{Type: Object, Each: Endpoint,
 					Keys: regexp.MustCompile(`^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\s]+([/?#][^\s"\\^` + "`" + `|]*)?$`),
 					Form: "the URL is the key: https://{{host}}/v1/feeds: {name: Feeds, method: get, mime_type: application/json}"}},
 			deprecated,
 		}}
 
-	endpoint = &Value{What: "endpoint", Type: Object, Open: true,
+	// Endpoint is an endpoint of a definition.
+	Endpoint = &Value{What: "endpoint", Type: Object, Extensible: true,
 		Form: "such as {name: Feeds, method: get, mime_type: application/json}", Fields: append(slices.Clip(common),
 			Field{Name: "modifiers",
 				Doc: "Controls that editors get for query parameters: names of shared ones, or modifiers.",
@@ -114,7 +115,7 @@ var (
 	contextObj = Field{Name: "context_obj", Value: contextItems, Doc: "Context keys that clients send."}
 
 	contextItems = &Value{Type: List, Form: "such as [{key: user_account.profile, type: ctx}]", Each: &Value{
-		What: "context item", Type: Object, Open: true, Form: "such as {key: user_account.profile, type: ctx}", Fields: []Field{
+		What: "context item", Type: Object, Extensible: true, Form: "such as {key: user_account.profile, type: ctx}", Fields: []Field{
 			{Name: "key", Required: true,
 				Doc:   "A context key that is built into the clients, or that a plugin supplies.",
 				Value: &Value{Names: ContextKeys}},
@@ -133,19 +134,19 @@ var (
 			contextObj,
 		}}
 
-	modifier = &Value{What: "modifier", Type: Object, Open: true, Fields: full, Short: ShortModifier,
+	modifier = &Value{What: "modifier", Type: Object, Extensible: true, Fields: full, Short: ShortModifier,
 		Form: ShortModifier.Form}
-	modifierOrName = &Value{What: "modifier", Type: Object, Open: true, Fields: full, Short: ShortModifier,
+	modifierOrName = &Value{What: "modifier", Type: Object, Extensible: true, Fields: full, Short: ShortModifier,
 		Form: ShortModifier.Form, OrName: Modifiers}
 
-	// servedEndpoint is an endpoint of a manifest that is served, which has no shared modifiers.
-	servedEndpoint = &Value{What: "endpoint", Type: Object, Open: true, Fields: append(slices.Clip(common),
+	// ServedEndpoint is an endpoint of a manifest that is served, which has no shared modifiers.
+	ServedEndpoint = &Value{What: "endpoint", Type: Object, Extensible: true, Fields: append(slices.Clip(common),
 		Field{Name: "modifiers", Value: &Value{Type: List, Each: servedModifier}})}
-	servedModifier = &Value{What: "modifier", Type: Object, Open: true, Fields: served}
+	servedModifier = &Value{What: "modifier", Type: Object, Extensible: true, Fields: inManifest}
 
-	// full are the fields of a modifier in the form of the manifest, and served those that a manifest has.
-	full   = append([]Field{deprecated}, served...)
-	served = []Field{
+	// full are the fields of a modifier in the form of the manifest, and inManifest those of a served one.
+	full       = append([]Field{deprecated}, inManifest...)
+	inManifest = []Field{
 		id, name,
 		{Name: "params", Required: true, Doc: "The query parameters that it sets.",
 			Value: &Value{Type: List, Each: param, Form: "such as [{key: …, ui: {label: …}, schema: {type: string}}]"}},
@@ -166,14 +167,14 @@ var (
 		},
 	}
 
-	param = &Value{What: "param", Type: Object, Open: true,
+	param = &Value{What: "param", Type: Object, Extensible: true,
 		Fields: []Field{key,
 			{Name: "ui", Required: true, Doc: "The control that editors get.",
-				Value: &Value{Type: Object, Open: true, Fields: []Field{label, placeholder, options}}},
+				Value: &Value{Type: Object, Extensible: true, Fields: []Field{label, placeholder, options}}},
 			{Name: "schema", Required: true, Value: schema, Doc: "The values that it takes."},
 		},
 	}
-	schema = &Value{Type: Object, Open: true,
+	schema = &Value{Type: Object, Extensible: true,
 		Fields: []Field{
 			{Name: "type", Value: &Value{Values: signpost.ValueTypes()}, Required: true, Doc: "The type of the value."},
 			{Name: "default", Value: &Value{Type: Scalar}, Doc: "What is filled in beforehand."},
@@ -188,11 +189,14 @@ var (
 	placeholder = Field{Name: "placeholder", Value: text, Doc: "What an empty input shows."}
 	options     = Field{Name: "options", Doc: "The choices of a dropdown.",
 		Value: &Value{Type: List, Form: "such as [{value: newest, label: Newest first}]",
-			Each: &Value{What: "option", Type: Object, Open: true, Form: "such as {value: newest, label: Newest first}",
-				Fields: []Field{
-					{Name: "value", Value: text, Required: true, Doc: "The value of the query parameter."},
-					{Name: "label", Value: text, Required: true, Doc: "What editors see."},
-				}}}}
+			Each: Option}}
+
+	// Option is an option of a dropdown.
+	Option = &Value{What: "option", Type: Object, Extensible: true, Form: "such as {value: newest, label: Newest first}",
+		Fields: []Field{
+			{Name: "value", Value: text, Required: true, Doc: "The value of the query parameter."},
+			{Name: "label", Value: text, Required: true, Doc: "What editors see."},
+		}}
 
 	allow = &Value{Type: Object, Each: &Value{What: "the reason to allow " + Key, OrObject: allowed}, Names: Warnings,
 		Form: "such as {plain-http: the partner has no TLS}"}

@@ -90,7 +90,7 @@ func (c cursor) fieldItems(here []*fields.Value, known names) (items []completio
 				add(n, v.Each.Type >= fields.Object)
 			}
 		}
-		if v.Open {
+		if v.Extensible {
 			for _, n := range known[fields.Extras] {
 				add(n, false)
 			}

@@ -85,7 +85,7 @@ func (d *document) cursor(offset int) (cursor, bool) {
 
 // closing returns the quotation mark and the brackets that close what is open at the end of a text.
 func closing(text string) (quote, brackets string) {
-	for _, at := range tree.Open(text) {
+	for _, at := range tree.Unclosed(text) {
 		switch text[at] {
 		case '{':
 			brackets = "}" + brackets

@@ -306,10 +306,14 @@ func (e *explainer) unclosedBracket() bool {
 	return e.unclosed(e.context)
 }
 
-// unclosedAtEnd finds the bracket that is open at the end of the text.
+// unclosedAtEnd finds the bracket that is not closed before the end of the text.
 func (e *explainer) unclosedAtEnd() bool {
-	open := Open(string(e.Text))
-	return e.at == len(e.Text) && len(open) > 0 && closing[e.Text[open[len(open)-1]]] != 0 && e.unclosed(open[len(open)-1])
+	offsets := Unclosed(string(e.Text))
+	if e.at != len(e.Text) || len(offsets) == 0 {
+		return false
+	}
+	last := offsets[len(offsets)-1]
+	return closing[e.Text[last]] != 0 && e.unclosed(last)
 }
 
 // blockLine is a line of block YAML. It may be a list item, and may have a key with a value.

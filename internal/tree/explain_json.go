@@ -64,7 +64,7 @@ func (d *Document) explainJSON(err error) {
 	leadingZero := isDigit && at > 0 && d.Text[at-1] == '0' &&
 		strings.HasPrefix(message, "invalid character '"+string(r)+"' after")
 	conflict := conflictMarker.FindIndex(d.Text)
-	switch open := Open(string(d.Text[:at])); {
+	switch unclosed := Unclosed(string(d.Text[:at])); {
 	case conflict != nil:
 		d.syntax(conflict[0], conflict[1], "choose one of the two versions and remove the conflict markers",
 			"unresolved merge conflict")
@@ -74,12 +74,12 @@ func (d *Document) explainJSON(err error) {
 		d.syntax(at, end, "write "+jsonWords[word], "%q is not a value in JSON", word)
 	case strings.Contains(message, "exceeded max depth"):
 		d.tooDeep(at)
-	case len(open) > 0 && (at == len(d.Text) || strings.Contains(message, "in string literal") && (r == '\n' || r == '\r')):
-		d.unclosed(open[len(open)-1])
+	case len(unclosed) > 0 && (at == len(d.Text) || strings.Contains(message, "in string literal") && (r == '\n' || r == '\r')):
+		d.unclosed(unclosed[len(unclosed)-1])
 	case closes && before > 0 && d.Text[before-1] == ',':
 		d.syntax(before-1, before, "JSON has no comma after the last item", "unexpected comma before %q", string(r))
 	case closes && (strings.Contains(message, "after array element") || strings.Contains(message, "after object key:value pair")):
-		d.unclosed(open[len(open)-1])
+		d.unclosed(unclosed[len(unclosed)-1])
 	case before == 0 && r != '/':
 		d.syntax(at, end, "if the file is YAML, give it a name that ends in .yaml", "%s where JSON begins with {",
 			shortened(word))

@@ -22,14 +22,14 @@ func TestWrite(t *testing.T) {
 	})
 }
 
-// TestOpen marks the brackets and quotes that are open with ¦.
-func TestOpen(t *testing.T) {
+// TestUnclosed marks the brackets and quotes that are not closed with ¦.
+func TestUnclosed(t *testing.T) {
 	for _, marked := range []string{
 		`a: ¦[b, ¦{c: d, e: [f]`, `a: [b] ¦"c \" d`, "# {\na: ¦{", "a: it's ¦{b ¦'c [", "https://{{host}}/a: ¦[", "a: 'b\nc: ¦[", "a: ] ¦[", "a: ¦[ # {", `{"a": "\\"}`,
 	} {
 		text, got := strings.ReplaceAll(marked, "¦", ""), ""
 		last := 0
-		for _, at := range Open(text) {
+		for _, at := range Unclosed(text) {
 			got += text[last:at] + "¦"
 			last = at
 		}

@@ -60,39 +60,40 @@ func Rules() []Rule {
 	}
 }
 
-// Manifest returns what is probably unintended in a manifest on its own, in the order of the endpoints. served is the
+// Manifest returns what is probably unintended in a manifest on its own, in the order of the endpoints. applied is the
 // manifest with the features of the deployment applied. The hosts say which URLs are the service's own. errors are those
-// of served: consequences of an invalid URL are not reported.
-func Manifest(declared, served signpost.Manifest, hosts signpost.Hosts, errors []signpost.Finding) []signpost.Finding {
-	c := checker{hosts: hosts, names: make(map[string]string)}
-	return c.manifest(declared, served, errors)
+// of applied: consequences of an invalid URL are not reported.
+func Manifest(declared, applied signpost.Manifest, hosts signpost.Hosts, errors []signpost.Finding) []signpost.Finding {
+	c := checker{hosts: hosts}
+	return c.manifest(declared, applied, errors)
 }
 
 // Published is [Manifest] for a manifest that somebody publishes. Where hosts is empty, nothing tells which URLs are
 // the service's own.
 func Published(m signpost.Manifest, hosts signpost.Hosts, errors []signpost.Finding) []signpost.Finding {
-	c := checker{hosts: hosts, names: make(map[string]string), published: true}
+	c := checker{hosts: hosts, published: true}
 	for _, f := range signpost.BuiltIn() {
 		c.added = append(c.added, f.ContextObj...)
 	}
 	return c.manifest(m, m, errors)
 }
 
-func (c *checker) manifest(declared, served signpost.Manifest, errors []signpost.Finding) []signpost.Finding {
+func (c *checker) manifest(declared, applied signpost.Manifest, errors []signpost.Finding) []signpost.Finding {
 	invalid := make(map[string]bool) // URLs
 	for _, f := range errors {
 		if f.Rule == signpost.RuleURL {
 			invalid[f.Path.Endpoint()] = true
 		}
 	}
+	c.names, c.urls = make(map[string]string), make(map[string]bool, len(applied.Endpoints))
 	var urls []signpost.URL
-	for u := range served.All() {
+	for u := range applied.All() {
 		urls = append(urls, u)
+		c.urls[u.String()] = true
 	}
 	c.ownUnknown = c.published && len(c.hosts) == 0 && !slices.ContainsFunc(urls, signpost.URL.HasHostPlaceholder)
 	rules := Rules()
-	c.served = served
-	for i, e := range served.Endpoints {
+	for i, e := range applied.Endpoints {
 		c.endpoint, c.path, c.declared = e, signpost.Path{field(e.URL)}, len(declared.Endpoints[i].ContextObj)
 		c.url = urls[i]
 		c.mediaType = mediaType(e.MIMEType)
@@ -121,9 +122,8 @@ type checker struct {
 	published  bool                   // by somebody: it need not tell which URLs are the service's own
 	ownUnknown bool                   // nothing tells which URLs are the service's own
 	added      []signpost.ContextItem // those of features, in a manifest that does not tell which these are
-	served     signpost.Manifest
-	names      map[string]string // URLs of the endpoints so far, by name
-	urls       map[string]bool   // of all endpoints; nil until they are needed
+	names      map[string]string      // URLs of the endpoints so far, by name
+	urls       map[string]bool        // of all endpoints
 
 	rule      string // the current one
 	path      signpost.Path
@@ -265,20 +265,9 @@ func (c *checker) ownHost() {
 	authority, rest := usualParts(c.url)
 	_, port := host.CutPort(authority) // not one that nobody writes
 	open := withParts(c.url, signpost.HostPlaceholder+port, rest)
-	if !c.has(open) { // otherwise they are the same URL, which is an error
+	if !c.urls[open] { // otherwise they are the same URL, which is an error
 		c.warn("write "+open, nil, "%q names %s, the only host of the service", c.url, c.hosts[0])
 	}
-}
-
-// has reports whether an endpoint has a URL.
-func (c *checker) has(url string) bool {
-	if c.urls == nil {
-		c.urls = make(map[string]bool, len(c.served.Endpoints))
-		for _, e := range c.served.Endpoints {
-			c.urls[e.URL] = true
-		}
-	}
-	return c.urls[url]
 }
 
 // mediaType returns a media type in lower case, without parameters, or "" if it is invalid.
