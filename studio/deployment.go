@@ -30,8 +30,7 @@ type view struct {
 	host       string
 	asked      string    // host that the page or the options name; empty if each file decides
 	sources    []*source // files first
-	overlap    *overlap  // of all sources, as the page shows them
-	declared   *overlap  // of all sources, on each of their hosts; nil if the page shows them on the same
+	overlap    *overlap  // of all sources
 	nested     []nesting
 	lists      lists // made when it is sent first
 }

@@ -22,8 +22,8 @@ type reference struct {
 // which several versions of a source may have.
 type overlap struct {
 	index      *match.Index
-	references map[[2]string]reference // by source and URL, the first version of each
-	anywhere   map[string]bool         // sources whose {{host}} may be any host
+	references map[[2]string]reference // by source and URL, with and without {{host}}; the first version of each
+	hosts      map[string][]string     // of each source, those that it lists or is shown on
 }
 
 // nesting lists the other endpoints that match the URL of an endpoint: but for it, they would answer for its feeds.
@@ -40,56 +40,83 @@ type loser struct {
 	Inside   bool             `json:"inside"`    // it ends in the middle of a path segment
 }
 
-// newOverlap returns the index of sources as the page shows them.
-func newOverlap(sources []*source) *overlap {
-	x := &overlap{references: make(map[[2]string]reference)}
-	var versions []signpost.Version
+// newOverlap returns the index of versions of sources: as the page shows them, or with {{host}} as it is declared.
+func newOverlap(sources []*source, versions func(*source) []signpost.Version) *overlap {
+	x := &overlap{references: make(map[[2]string]reference), hosts: make(map[string][]string)}
+	var all []signpost.Version
 	for _, src := range sources {
-		for _, v := range src.Versions {
-			versions = append(versions, signpost.Version{Name: v.Name, Source: src.ID, Manifest: v.manifest})
-			for _, one := range src.references(v) {
-				x.add(one.URL, one)
-			}
-		}
-	}
-	x.index = match.NewIndex(versions...)
-	return x
-}
-
-// newDeclared returns the index of sources as they are declared: with {{host}}, and the hosts that it stands for.
-func newDeclared(sources []*source) *overlap {
-	x := &overlap{references: make(map[[2]string]reference), anywhere: make(map[string]bool)}
-	for _, src := range sources {
+		all = append(all, versions(src)...)
+		x.hosts[src.ID] = []string{src.Host}
 		if src.shown != nil {
-			x.anywhere[src.ID] = len(src.shown.Definition.Hosts) == 0
+			x.hosts[src.ID] = append(src.shown.Definition.Hosts.Exact(), src.Host)
 		}
-		for _, v := range src.Versions {
-			for _, one := range src.references(v) {
-				x.add(one.Key, one)
+		for _, one := range src.references() {
+			for _, id := range [][2]string{{src.ID, one.Key}, {src.ID, one.URL}} {
+				if _, known := x.references[id]; !known {
+					x.references[id] = one
+				}
 			}
 		}
 	}
-	x.index = match.NewIndex(declaredVersions(sources)...)
+	x.index = match.NewIndex(all...)
 	return x
 }
 
-// references returns the endpoints of a version.
-func (src *source) references(v *version) []reference {
+// references returns the endpoints of a source.
+func (src *source) references() []reference {
 	var all []reference
-	for _, e := range v.Endpoints {
-		all = append(all, reference{src.ID, v.Name, e.Key, e.Name, e.URL})
+	for _, v := range src.Versions {
+		for _, e := range v.Endpoints {
+			all = append(all, reference{src.ID, v.Name, e.Key, e.Name, e.URL})
+		}
 	}
 	return all
 }
 
-func (x *overlap) add(url string, one reference) {
-	id := [2]string{one.Source, url}
-	if _, known := x.references[id]; !known {
-		x.references[id] = one
+// asShown returns the versions of a source as the page shows them.
+func (src *source) asShown() []signpost.Version {
+	var all []signpost.Version
+	for _, v := range src.Versions {
+		all = append(all, signpost.Version{Name: v.Name, Source: src.ID, Manifest: v.manifest})
+	}
+	return all
+}
+
+// asDeclared returns the versions of a source for every host that it can have.
+func (src *source) asDeclared() []signpost.Version { return src.declared }
+
+// findOverlap finds out which endpoints match the URLs of others. The page shows a service on one host, but unless the
+// deployment names one, services meet on each host that they can have, as signpost lint has it.
+func (v *view) findOverlap() {
+	v.nested = []nesting{}
+	var hosts []string
+	if v.asked != "" {
+		v.overlap = newOverlap(v.sources, (*source).asShown)
+	} else {
+		v.overlap = newOverlap(v.sources, (*source).asDeclared)
+		hosts = v.meetings()
+	}
+	for _, src := range v.sources {
+		for _, one := range src.references() {
+			url := signpost.CutURL(one.Key)
+			isOpen := url.HasHostPlaceholder()
+			var under []loser
+			if !isOpen || v.asked != "" || src.mayBeOn(src.Host) {
+				under = v.overlap.under(one, one.URL)
+			}
+			for _, name := range hosts {
+				if isOpen && src.mayBeOn(name) {
+					under = withOthers(under, v.overlap.under(one, url.Resolve(name).String()))
+				}
+			}
+			if len(under) > 0 {
+				v.nested = append(v.nested, nesting{one, under})
+			}
+		}
 	}
 }
 
-// under returns the other endpoints that match the URL of an endpoint.
+// under returns the other endpoints that match the URL that an endpoint has on a host.
 func (x *overlap) under(one reference, url string) []loser {
 	m := x.match(url) // the URL, placeholders included, is a feed like any other
 	// The same URL in another service, such as that of a file at its live address, is no overlap of two URLs.
@@ -101,36 +128,14 @@ func (x *overlap) under(one reference, url string) []loser {
 	return under
 }
 
-// isKnown reports whether two endpoints on one host are known to meet. {{host}} of a service without hosts does not stand
-// for a host that is written out, as signpost lint has it.
+// isKnown reports whether two endpoints on one host are known to meet. {{host}} stands for a host that is written out if
+// the service lists that host, or the page shows the service there.
 func (x *overlap) isKnown(a, b reference) bool {
-	isOpen := func(one reference) bool { return strings.Contains(one.Key, signpost.HostPlaceholder) }
-	return isOpen(a) == isOpen(b) || !x.anywhere[a.Source] && !x.anywhere[b.Source]
-}
-
-// findOverlap finds out which endpoints match the URLs of others. The page shows a service on one host, but services meet
-// on each host that they can have.
-func (v *view) findOverlap() {
-	v.overlap, v.nested = newOverlap(v.sources), []nesting{}
-	hosts := v.meetings()
-	if len(hosts) > 0 {
-		v.declared = newDeclared(v.sources)
+	if !strings.Contains(a.Key, signpost.HostPlaceholder) {
+		a, b = b, a
 	}
-	for _, src := range v.sources {
-		for _, version := range src.Versions {
-			for _, one := range src.references(version) {
-				under := v.overlap.under(one, one.URL)
-				for _, name := range hosts {
-					if url := signpost.CutURL(one.Key); url.HasHostPlaceholder() && src.mayBeOn(name) {
-						under = withOthers(under, v.declared.under(one, url.Resolve(name).String()))
-					}
-				}
-				if len(under) > 0 {
-					v.nested = append(v.nested, nesting{one, under})
-				}
-			}
-		}
-	}
+	return strings.Contains(a.Key, signpost.HostPlaceholder) == strings.Contains(b.Key, signpost.HostPlaceholder) ||
+		slices.Contains(x.hosts[a.Source], signpost.CutURL(b.URL).Hostname())
 }
 
 // withOthers returns losers, and those others that are not among them.
@@ -149,38 +154,25 @@ func withOthers(losers, others []loser) []loser {
 // meetings returns the hosts on which there may be services that the page shows on another one. Of hosts with the same
 // services, one will do.
 func (v *view) meetings() []string {
-	if v.asked != "" {
-		return nil
-	}
 	var names []string
+	var versions []signpost.Version
 	shown := make(map[string]bool)
 	for _, src := range v.sources {
+		versions = append(versions, src.declared...)
 		if src.isOpen() {
-			names, shown[src.Host] = append(names, src.Host), true
-			names = append(names, src.shown.Definition.Hosts.Exact()...)
+			shown[src.Host] = true
+			names = append(names, src.Host)
+			for _, name := range src.shown.Definition.Hosts {
+				names = append(names, strings.Replace(name, "*", "any", 1)) // a host that nobody lists stands for a suffix
+			}
 		}
 	}
 	slices.Sort(names)
-	names = slices.Compact(names)
-	if len(names) > len(shown) {
-		alike := match.Alike(declaredVersions(v.sources)...)
-		names = slices.DeleteFunc(names, func(name string) bool { return alike[name] != "" && !shown[name] })
-	}
-	return slices.DeleteFunc(names, func(name string) bool {
+	alike := match.Alike(versions...)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
 		isElsewhere := func(src *source) bool { return src.isOpen() && src.Host != name && src.mayBeOn(name) }
-		return !slices.ContainsFunc(v.sources, isElsewhere)
+		return alike[name] != "" && !shown[name] || !slices.ContainsFunc(v.sources, isElsewhere)
 	})
-}
-
-// declaredVersions returns the versions of sources with {{host}} as it is written.
-func declaredVersions(sources []*source) []signpost.Version {
-	var versions []signpost.Version
-	for _, src := range sources {
-		if src.shown != nil {
-			versions = append(versions, src.service(src.shown).Versions...)
-		}
-	}
-	return versions
 }
 
 // isOpen reports whether the host of a source is that of the deployment.
@@ -188,23 +180,7 @@ func (src *source) isOpen() bool { return src.HostOpen && src.Kind != KindAddres
 
 // mayBeOn reports whether {{host}} of a source may stand for a host.
 func (src *source) mayBeOn(name string) bool {
-	hosts := src.shown.Definition.Hosts
-	return len(hosts) == 0 || hosts.Has(name)
-}
-
-// answering returns what answers for a feed of an endpoint, if that is another endpoint.
-func (v *view) answering(feed string, one reference) *matched {
-	if m := v.overlap.match(feed); m.Found && m.Winner.URL != one.URL {
-		return &m
-	}
-	if v.declared == nil {
-		return nil
-	}
-	m := v.declared.match(feed)
-	if m.Found && m.Winner.URL != one.URL && v.declared.isKnown(one, m.Winner) {
-		return &m
-	}
-	return nil
+	return len(src.shown.Definition.Hosts) == 0 || src.shown.Definition.Hosts.Has(name)
 }
 
 // matched is the endpoint that answers for a feed.
@@ -243,17 +219,16 @@ type matching struct {
 	Feed string `json:"feed"`
 }
 
-// on returns the index for a feed. {{host}} stands for the host that signpost match takes, unless the deployment names
-// one.
+// on returns the index for a feed that may be of any service. {{host}} stands for the host that signpost match takes,
+// unless the deployment names one.
 func (v *view) on(feed signpost.URL) *overlap {
 	name, err := host.Parse(feed.Hostname())
 	if v.asked != "" || err != nil {
 		return v.overlap
 	}
-	moved := false
 	sources := slices.Clone(v.sources)
 	for i, src := range sources {
-		if !src.isOpen() {
+		if !src.isOpen() || src.Host == name {
 			continue
 		}
 		name := src.service(src.shown).HostFor(name, feed)
@@ -262,13 +237,10 @@ func (v *view) on(feed signpost.URL) *overlap {
 		}
 		there := src.record.build(name, src.enabled)
 		if len(there.Versions) > 0 { // otherwise it has no manifest for the host, and is registered on another one
-			sources[i], moved = there, true
+			sources[i] = there
 		}
 	}
-	if !moved {
-		return v.overlap
-	}
-	return newOverlap(sources)
+	return newOverlap(sources, (*source).asShown)
 }
 
 // match finds the endpoint that answers for a feed, among everything registered.

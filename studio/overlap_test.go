@@ -128,6 +128,7 @@ versions: {v1: {endpoints: {"https://{{host}}/v1/kids/new": {name: Narrow, metho
 	for hosts, want := range map[string]string{
 		"":                                    "Wide literals [wide]; ",
 		"hosts: [two.example, one.example]\n": "Wide literals [wide]; ",
+		"hosts: [\"*.example\"]\n":            "Wide literals [wide]; ",
 		"hosts: [three.example]\n":            "",
 	} {
 		s.Show(snapshotOf(file("wide.yaml", wide), file("narrow.yaml", hosts+narrow)))

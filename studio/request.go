@@ -125,7 +125,11 @@ func compose(c call, in filled) (draft, error) {
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
 	if len(d.open) == 0 {
-		d.Owner = c.view.answering(d.URL, reference{Source: in.Source, Key: in.Endpoint, URL: e.URL})
+		m := c.view.overlap.match(d.URL)
+		self := reference{Source: in.Source, Key: in.Endpoint, URL: e.URL}
+		if m.Found && m.Winner.URL != e.URL && c.view.overlap.isKnown(self, m.Winner) {
+			d.Owner = &m
+		}
 	}
 	return d, nil
 }

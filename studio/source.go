@@ -77,8 +77,9 @@ type source struct {
 	Findings []finding     `json:"-"` // sent in the lists of the view, as the changes and the endpoints are
 	Changes  []diff.Change `json:"-"` // since it was registered or accepted
 
-	shown   *workspace.File // the current text if endpoints can be read of it, else the last good one
-	enabled []string
+	shown    *workspace.File    // the current text if endpoints can be read of it, else the last good one
+	declared []signpost.Version // of shown, with {{host}}
+	enabled  []string
 }
 
 // feature is a switch of the deployment.
@@ -267,11 +268,13 @@ func (src *source) resolve(f *workspace.File) error {
 			src.HostOpen = src.HostOpen || u.HasHostPlaceholder()
 		}
 	}
+	declared := slices.Clone(service.Versions)
 	if src.Kind != KindAddress && service.Host == signpost.HostPlaceholder {
 		if err := service.ServeFor(src.Host); err != nil {
 			return errors.Unwrap(err) // without the name of the file, which is beside it
 		}
 	}
+	src.declared = declared
 	// Without {{host}} and hosts, nothing tells which URLs are the service's own.
 	ownKnown := src.Kind == KindAddress || src.HostOpen || len(definition.Hosts) > 0
 	origins, about := src.featureKeys(definition), definition.ContextKeys()
