@@ -3,11 +3,11 @@ package usage
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"net/url"
 	"regexp"
 	"runtime"
 	"slices"
+	"sync"
 
 	"signpost"
 	"signpost/contextkeys"
@@ -17,11 +17,12 @@ import (
 
 // Counter counts requests, on all cores. Its methods must not be called at the same time.
 type Counter struct {
-	services []signpost.Service
-	required []diff.Change // those that add a required key
 	feeds
 	workers []*worker
 	logs    int
+
+	mutex sync.Mutex
+	total *Usage // of usage files, and of lines that could not be read; the rest is added at the end
 }
 
 // NewCounter returns a counter for services that are registered together. Others are registered besides: what they
@@ -30,39 +31,39 @@ type Counter struct {
 // Changes are those that the counts are for: see [Usage.Join]. Where they add a required key, requests that lack it are
 // counted. The hosts that they are about are those of the services that are manifests.
 func NewCounter(services []signpost.Service, others []signpost.Version, changes ...diff.Change) *Counter {
-	c := &Counter{services: services, feeds: newFeeds(services, others, changes)}
+	var required []diff.Change
 	for _, change := range changes {
 		if change.Rule == diff.ChangeContextRequired && change.Old == nil {
-			c.required = append(c.required, change)
+			required = append(required, change)
 		}
 	}
+	c := &Counter{feeds: newFeeds(services, others, changes), total: newUsage(services, required)}
 	for range runtime.GOMAXPROCS(0) {
-		w := &worker{Counter: c, Usage: c.none(), files: c.none(), cache: make(map[string]int)}
+		w := &worker{Counter: c, Usage: newUsage(services, required), cache: make(map[string]int)}
 		c.workers = append(c.workers, w)
 	}
 	return c
 }
 
-// none returns counts without requests.
-func (c *Counter) none() *Usage {
-	none := &Usage{
-		Format: FileFormat, Unread: make(map[string]uint), Endpoints: []Endpoint{}, Unmatched: make(Names),
-		First: make(map[string]Line),
+// newUsage returns counts without requests. Changes add required keys.
+func newUsage(services []signpost.Service, required []diff.Change) *Usage {
+	u := &Usage{
+		Format: FileFormat, Unread: make(map[string]uint), Unmatched: make(Names), First: make(map[string]Line),
 	}
-	for _, s := range c.services {
+	for _, s := range services {
 		for _, v := range s.Versions {
 			for _, e := range v.Manifest.Endpoints {
-				none.Endpoints = append(none.Endpoints, newEndpoint(s.BasePath, v.Name, e))
+				u.Endpoints = append(u.Endpoints, newEndpoint(s.BasePath, v.Name, e))
 			}
 		}
 	}
-	for i, endpoints := range none.concerned(c.required) {
-		item, _ := c.required[i].New.(signpost.ContextItem)
+	for i, endpoints := range u.concerned(required) {
+		item, _ := required[i].New.(signpost.ContextItem)
 		for _, e := range endpoints {
 			e.declare(item)
 		}
 	}
-	return none
+	return u
 }
 
 // newEndpoint returns an endpoint without requests.
@@ -70,8 +71,8 @@ func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 	counts := Endpoint{
 		Service: service, Version: version, URL: e.URL,
 		Keys: make(map[string]*Key), Params: make(map[string]*Param), Undeclared: make(Names),
-		fixed: (&url.URL{RawQuery: signpost.CutURL(e.URL).Query()}).Query(),
 	}
+	counts.fixed, _ = url.ParseQuery(signpost.CutURL(e.URL).Query())
 	for _, item := range e.ContextObj {
 		counts.declare(item)
 	}
@@ -84,10 +85,7 @@ func newEndpoint(service, version string, e signpost.Endpoint) Endpoint {
 }
 
 // declare adds a context key. Of two with one name, the last one is counted.
-func (e *Endpoint) declare(item signpost.ContextItem) {
-	e.Keys[item.Key] = &Key{Item: &item}
-	e.keys = slices.Collect(maps.Values(e.Keys))
-}
+func (e *Endpoint) declare(item signpost.ContextItem) { e.Keys[item.Key] = &Key{Item: &item} }
 
 func newParam(p signpost.Param) *Param {
 	if p.Kind() != signpost.KindSelect {
@@ -103,11 +101,10 @@ func newParam(p signpost.Param) *Param {
 	return &Param{Options: options}
 }
 
-// worker counts on one core: requests, and apart from them what usage files have.
+// worker counts requests on one core.
 type worker struct {
 	*Counter
 	*Usage
-	files    *Usage
 	lastTime []byte
 	cache    map[string]int // endpoints, by the shape of a feed
 	shape    []byte
@@ -133,10 +130,13 @@ var values = regexp.MustCompile(`[^][{}":, ]+`)
 const maxMasked = 256
 
 func (w *worker) unreadable(reason string, line []byte, at Line) {
-	w.Unread[reason]++
-	if w.isFirst(reason, at) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.total.Unread[reason]++
+	first, known := w.total.First[reason]
+	if !known || at.log < first.log || at.log == first.log && at.Number < first.Number {
 		at.Masked = values.ReplaceAllString(string(line[:min(len(line), maxMasked)]), "…")
-		w.First[reason] = at
+		w.total.First[reason] = at
 	}
 }
 
@@ -236,7 +236,7 @@ func (e *Endpoint) undeclared(name []byte, n uint) {
 
 // countKeys counts the keys in a ctx parameter. One that cannot be decoded has none.
 func (e *Endpoint) countKeys(ctx []byte) {
-	if len(e.keys) == 0 {
+	if len(e.Keys) == 0 {
 		return
 	}
 	decoded, _ := contextkeys.DecodeText(string(ctx))
@@ -245,7 +245,7 @@ func (e *Endpoint) countKeys(ctx []byte) {
 	if len(text) > 0 && !json.Valid(text) {
 		text = nil
 	}
-	for _, key := range e.keys {
+	for _, key := range e.Keys {
 		value := member(text, key.Item.SentAs())
 		switch {
 		case key.Item.Type != signpost.ContextCtx:

@@ -19,17 +19,18 @@ func FuzzLine(f *testing.F) {
 	}
 	f.Add([]byte(combined("/v1/films/7/media?ctx="+ctx(`{"`+token+`":"x"}`)+"&a=1&%zz=2&b", 200)))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		w := NewCounter(services(), nil).workers[0]
-		w.line(bytes.TrimSpace(line), Line{})
-		counted := w.Requests
-		for reason, n := range w.Unread {
+		c := NewCounter(services(), nil)
+		c.workers[0].line(bytes.TrimSpace(line), Line{})
+		u := c.Usage()
+		counted := u.Requests
+		for reason, n := range u.Unread {
 			counted += n
-			if masked := w.First[reason].Masked; strings.ContainsAny(masked, "abcdefghijklmnopqrstuvwxyz0123456789\x1b") {
+			if masked := u.First[reason].Masked; strings.ContainsAny(masked, "abcdefghijklmnopqrstuvwxyz0123456789\x1b") {
 				t.Errorf("masked as %q", masked)
 			}
 		}
 		var sum uint
-		for _, e := range w.Endpoints {
+		for _, e := range u.Endpoints {
 			sum += e.Requests
 			for name := range e.Undeclared {
 				if !isName([]byte(name)) {
@@ -42,13 +43,13 @@ func FuzzLine(f *testing.F) {
 				}
 			}
 		}
-		for _, n := range w.Unmatched {
+		for _, n := range u.Unmatched {
 			sum += n
 		}
-		if counted > 1 || sum != w.Requests {
+		if counted > 1 || sum != u.Requests {
 			t.Errorf("counted %d times, and %d requests by endpoint", counted, sum)
 		}
-		text := testkit.Must(json.Marshal(w.Usage))(t)
+		text := testkit.Must(json.Marshal(u))(t)
 		again := NewCounter(services(), nil)
 		testkit.OK(t, again.Count(t.Context(), "usage", bytes.NewReader(text)))
 		testkit.Equal(t, "usage file", string(testkit.Must(json.Marshal(again.Usage()))(t)), string(text))
@@ -79,7 +80,7 @@ func FuzzContext(f *testing.F) {
 		}
 		got := Key{Item: &signpost.ContextItem{Key: "k", Type: signpost.ContextCtx}}
 		want.Item = got.Item
-		(&Endpoint{keys: []*Key{&got}}).countKeys([]byte(ctx(text)))
+		(&Endpoint{Keys: map[string]*Key{"k": &got}}).countKeys([]byte(ctx(text)))
 		if got != want && err == nil {
 			t.Errorf("%q: %+v, and contextkeys has %+v", text, got, want)
 		}

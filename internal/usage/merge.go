@@ -1,133 +1,130 @@
 package usage
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
 
-// Usage returns the counts so far.
+// Usage returns the counts. After that, nothing more can be counted.
 func (c *Counter) Usage() *Usage {
-	sum := c.none()
 	for _, w := range c.workers {
-		c.add(sum, w.Usage)
-		c.add(sum, w.files)
+		c.add(w.Usage)
 	}
-	sum.Endpoints = slices.DeleteFunc(sum.Endpoints, func(e Endpoint) bool { return e.uncounted })
-	for _, e := range sum.Endpoints {
-		e.Undeclared.limit()
-	}
-	sum.Unmatched.limit()
-	return sum
+	c.total.leaveOut()
+	c.total.Unmatched.limit()
+	return c.total
 }
 
-// add adds the counts of a usage file, as if its requests were in a log. Somebody else may have written it, so names
-// are checked as in a log.
-func (c *Counter) add(sum, more *Usage) {
-	sum.Requests += more.Requests
-	sum.on([]byte(more.From))
-	sum.on([]byte(more.To))
-	sum.LeftOut = sum.LeftOut || more.LeftOut
-	for reason, n := range more.Unread {
+// add adds the counts of a worker or a usage file, as if its requests were in a log. Somebody else may have written
+// the file, so names are checked as in a log.
+func (c *Counter) add(part *Usage) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	total := c.total
+	total.Requests += part.Requests
+	total.on([]byte(part.From))
+	total.on([]byte(part.To))
+	for reason, n := range part.Unread {
 		if !slices.Contains(reasons, reason) {
 			reason = unknownFormat
 		}
-		sum.Unread[reason] += n
+		total.Unread[reason] += n
 	}
-	for reason, line := range more.First {
-		if sum.isFirst(reason, line) {
-			sum.First[reason] = line
-		}
-	}
-	for path, n := range more.Unmatched {
+	for path, n := range part.Unmatched {
 		if strings.HasPrefix(path, "/") {
 			path = c.masked([]byte(path))
 		} else {
 			path = Others
 		}
-		sum.Unmatched.add(path, n)
+		total.Unmatched.add(path, n)
 	}
-	counted := make(map[int]bool)
-	for _, e := range more.Endpoints {
-		number := c.numberOf(e, sum.Endpoints)
-		switch {
-		case number == nobody && e.Requests > 0:
-			sum.Unread[unknownEndpoint] += e.Requests
-		case number != nobody && !e.uncounted:
-			counted[number] = true
-			complete := sum.Endpoints[number].add(e)
-			sum.LeftOut = sum.LeftOut || !complete
+	has := make(map[*Endpoint]bool)
+	for i := range part.Endpoints {
+		e := &part.Endpoints[i]
+		same := c.sameAs(e)
+		for _, known := range same {
+			if !has[known] {
+				has[known] = true
+				known.counted += part.Requests
+			}
 		}
-	}
-	for i, e := range sum.Endpoints {
-		if more.Requests > 0 && !counted[c.numberOf(e, sum.Endpoints)] {
-			sum.Endpoints[i].uncounted = true
-			sum.LeftOut = true
+		if len(same) > 0 {
+			same[0].add(e)
+		} else if e.Requests > 0 {
+			total.Unread[unknownEndpoint] += e.Requests
 		}
 	}
 }
 
-// numberOf returns the number of the endpoint that a usage file or a worker counted, or nobody. Of equal ones, the
-// first answers.
-func (c *Counter) numberOf(e Endpoint, registered []Endpoint) int {
+// sameAs returns the registered endpoints that an endpoint of a usage file is. The first answers.
+func (c *Counter) sameAs(e *Endpoint) (same []*Endpoint) {
 	for _, number := range c.numbers[e.URL] {
-		known := registered[number]
+		known := &c.total.Endpoints[number]
 		if !differ(e.Service, known.Service) && !differ(e.Version, known.Version) {
-			return number
+			same = append(same, known)
 		}
 	}
-	return nobody
+	return same
 }
 
-// add adds counts from a usage file, and reports whether it counted all that the endpoint declares. What it did not
-// count is removed, because nobody knows how many requests use it.
-func (e *Endpoint) add(more Endpoint) (complete bool) {
-	e.Requests += more.Requests
-	e.Errors += more.Errors
-	for name, n := range more.Undeclared {
+// add adds the counts of a worker or a usage file.
+func (e *Endpoint) add(part *Endpoint) {
+	e.Requests += part.Requests
+	e.Errors += part.Errors
+	for name, n := range part.Undeclared {
 		e.undeclared([]byte(name), n)
 	}
-	if more.Requests == 0 {
-		return true
-	}
-	complete = true
 	for name, key := range e.Keys {
-		k := more.Keys[name]
-		if k == nil {
-			delete(e.Keys, name)
-			complete = false
-			continue
+		if k := part.Keys[name]; k != nil {
+			key.counted += part.Requests
+			key.Present += k.Present
+			key.Missing += k.Missing
+			key.Undefined += k.Undefined
+			key.Unseen += k.Unseen
 		}
-		key.Present += k.Present
-		key.Missing += k.Missing
-		key.Undefined += k.Undefined
-		key.Unseen += k.Unseen
 	}
 	for name, param := range e.Params {
-		p := more.Params[name]
-		if p == nil || !param.add(p) {
-			delete(e.Params, name)
-			complete = false
+		if p := part.Params[name]; p != nil && param.add(p) {
+			param.counted += part.Requests
 		}
 	}
-	return complete
 }
 
-// add adds counts from a usage file, and reports whether it counted all options. One that it does not have was not set
-// if the others were set by all requests. Whatever the file says, the parameter was set as often as its options, so
-// that sums do not depend on the order of files.
-func (p *Param) add(more *Param) (complete bool) {
+// add adds the counts of a worker or a usage file, and reports whether they are those of all options. One that a file
+// does not have was not set if the others were set by all requests. Whatever it says, the parameter was set as often
+// as its options.
+func (p *Param) add(part *Param) (complete bool) {
 	complete = true
-	rest := more.Set
+	var known uint
 	for value := range p.Options {
-		n, counted := more.Options[value]
+		n, counted := part.Options[value]
 		complete = complete && counted
 		p.Options[value] += n
-		p.Set += n
-		rest -= min(n, rest)
+		known += n
 	}
-	p.Set += rest
+	set := max(known, part.Set)
+	p.Set += set
 	if p.Options != nil {
-		p.Other += rest
+		p.Other += set - known
 	}
-	return complete || rest == 0
+	return complete || set == known
+}
+
+// leaveOut removes what a usage file did not count, because nobody knows how many requests use it.
+func (u *Usage) leaveOut() {
+	all := u.Endpoints
+	u.Endpoints = []Endpoint{}
+	for _, e := range all {
+		if e.counted != u.Requests {
+			u.LeftOut = true
+			continue
+		}
+		declared := len(e.Keys) + len(e.Params)
+		maps.DeleteFunc(e.Keys, func(_ string, k *Key) bool { return k.counted != e.Requests })
+		maps.DeleteFunc(e.Params, func(_ string, p *Param) bool { return p.counted != e.Requests })
+		u.LeftOut = u.LeftOut || len(e.Keys)+len(e.Params) < declared
+		e.Undeclared.limit()
+		u.Endpoints = append(u.Endpoints, e)
+	}
 }

@@ -19,7 +19,7 @@ const (
 	// maxLine is longer than the lines that servers write: they accept URLs and headers of up to 64 KiB.
 	maxLine = 128 << 10
 
-	// maxDocument is how large a HAR or a usage file may be. Longer lines are read in parts.
+	// maxDocument is how large a HAR or a usage file may be. What has no end within it is read as if it ended there.
 	maxDocument = 16 << 20
 )
 
@@ -60,8 +60,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func (w *worker) run(ctx context.Context, blocks <-chan block) {
 	for {
 		select {
-		case b, more := <-blocks:
-			if !more {
+		case b, ok := <-blocks:
+			if !ok {
 				return
 			}
 			w.block(*b.text, b.at)
@@ -98,7 +98,7 @@ func (w *worker) document(text []byte, at Line) {
 	case err != nil || document.Format > FileFormat:
 		w.unreadable(badDocument, nil, at)
 	case document.Format == FileFormat:
-		w.add(w.files, &document.Usage)
+		w.add(&document.Usage)
 	case document.Log.Entries != nil:
 		for _, entry := range document.Log.Entries {
 			w.line(entry, at)
@@ -111,18 +111,17 @@ func (w *worker) document(text []byte, at Line) {
 // readBlocks sends the blocks of a log, compressed or not, as soon as they have a whole line.
 func readBlocks(ctx context.Context, log io.Reader, at Line, blocks chan<- block) error {
 	in := bufio.NewReader(log)
-	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
-		in.Discard(len(mark))
-	}
-	text := io.Reader(in)
 	if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
 		unzipped, err := gzip.NewReader(in)
 		if err != nil {
 			return err
 		}
-		text = unzipped
+		in = bufio.NewReader(unzipped)
 	}
-	scanner := bufio.NewScanner(text)
+	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		in.Discard(len(mark))
+	}
+	scanner := bufio.NewScanner(in)
 	scanner.Buffer(make([]byte, blockSize), maxDocument+1)
 	scanner.Split(new(splitter).split)
 	for scanner.Scan() {
@@ -145,8 +144,7 @@ const byteOrderMark = "\ufeff"
 
 // splitter splits a log into blocks.
 type splitter struct {
-	needed int  // bytes with which it is worth another look whether a long line or a document has an end
-	inLine bool // the last block ended before its line, of which nothing more is read
+	needed int // bytes with which it is worth another look whether a long line or a document has an end
 }
 
 // split is a [bufio.SplitFunc].
@@ -154,14 +152,6 @@ func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err e
 	isAll := atEOF || len(data) >= maxDocument
 	if len(data) < s.needed && !isAll {
 		return 0, nil, nil
-	}
-	if s.inLine {
-		end := bytes.IndexByte(data, '\n')
-		if end < 0 {
-			return len(data), nil, nil
-		}
-		s.inLine = false
-		return end + 1, data[end : end+1], nil
 	}
 	lines := data
 	if !isAll {
@@ -174,7 +164,6 @@ func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err e
 	if size == 0 && isAll {
 		size = len(data)
 	}
-	s.inLine = isAll && size == len(data) && !bytes.HasSuffix(data, newline)
 	s.needed = 0
 	if size > 0 {
 		return size, data[:size], nil

@@ -44,12 +44,6 @@ type Line struct {
 	log    int
 }
 
-// isFirst reports whether no earlier line is known that could not be read.
-func (u *Usage) isFirst(reason string, line Line) bool {
-	first, known := u.First[reason]
-	return !known || line.log < first.log || line.log == first.log && line.Number < first.Number
-}
-
 // FileFormat is the version of the usage file.
 const FileFormat = 1
 
@@ -67,9 +61,8 @@ type Endpoint struct {
 	Params     map[string]*Param `json:"params"`     // declared query parameters
 	Undeclared Names             `json:"undeclared"` // occurrences of other query parameters
 
-	keys      []*Key     // all of Keys
-	fixed     url.Values // parameters that are part of the URL
-	uncounted bool       // by a usage file
+	fixed   url.Values // parameters that are part of the URL
+	counted uint       // of all requests, those that were counted with this endpoint
 }
 
 // Key counts requests by what they had for a context key.
@@ -80,6 +73,8 @@ type Key struct {
 	Unseen    uint `json:"unseen,omitempty"` // not sent in the URL, so that the log cannot tell
 
 	Item *signpost.ContextItem `json:"-"` // nil if a usage file was decoded
+
+	counted uint // of the endpoint's requests, those that were counted with this key
 }
 
 // Lacking returns the number of requests without the key, or with nothing in it.
@@ -90,6 +85,8 @@ type Param struct {
 	Set     uint            `json:"set"`
 	Options map[string]uint `json:"options,omitempty"` // by declared value
 	Other   uint            `json:"other"`             // values that no option has
+
+	counted uint // of the endpoint's requests, those that were counted with all options
 }
 
 // Names counts names that may be made up.
