@@ -62,8 +62,8 @@ func (u *Usage) requests(c *diff.Change, endpoints []*Endpoint) *diff.Requests {
 	if len(endpoints) == 0 || c.Endpoint == "" && u.LeftOut {
 		return nil
 	}
-	sum := new(diff.Requests)
-	sum.Period, sum.Days = u.period()
+	sum := &diff.Requests{Period: u.Period()}
+	_, _, sum.Days = u.days()
 	for _, e := range endpoints {
 		n, doing, counted := e.requests(c)
 		if !counted {

@@ -116,6 +116,9 @@ func (w *worker) line(line []byte, at Line) {
 		return
 	}
 	r, reason := parse(line)
+	if bytes.EqualFold(r.method, []byte("options")) { // a preflight, or "OPTIONS *" that Apache sends itself
+		return
+	}
 	if reason == "" {
 		reason = w.request(r)
 	}
@@ -142,9 +145,6 @@ func (w *worker) unreadable(reason string, line []byte, at Line) {
 
 // request counts a request, or returns the reason why it cannot.
 func (w *worker) request(r request) (reason string) {
-	if bytes.EqualFold(r.method, []byte("options")) {
-		return ""
-	}
 	if len(r.host) == 0 && !w.ownKnown {
 		return noOwnHost
 	}

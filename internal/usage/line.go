@@ -61,15 +61,15 @@ func parseCombined(line []byte) (r request, reason string) {
 // hostInFront returns the host with which a line begins, as Apache's vhost_combined does, or nil. It has one field more
 // than others. The host has a port; or it is a name, and the client's address follows.
 func hostInFront(fields []byte) []byte {
-	first, more, _ := bytes.Cut(fields, space)
-	if bytes.Count(more, space) <= 2 {
+	first, rest, _ := bytes.Cut(fields, space)
+	if bytes.Count(rest, space) <= 2 {
 		return nil
 	}
 	name, port, _ := bytes.Cut(first, []byte(":"))
 	if _, isPort := number(port); isPort {
 		return name
 	}
-	client, _, _ := bytes.Cut(more, space)
+	client, _, _ := bytes.Cut(rest, space)
 	if isAddress(client) && !isAddress(first) {
 		return first
 	}
@@ -95,6 +95,7 @@ func (r *request) setLine(line []byte) bool {
 
 // set sets the method and the target, which is a path with its query, or a URL. It reports whether they are a request.
 func (r *request) set(method, target []byte) bool {
+	r.method = method
 	if len(bytes.Trim(r.host, "-_*")) == 0 { // what servers write that have no name
 		r.host = nil
 	}
@@ -114,7 +115,7 @@ func (r *request) set(method, target []byte) bool {
 	if !found { // some logs have it apart
 		query = bytes.TrimPrefix(r.query, []byte("?"))
 	}
-	r.method, r.path, r.query = method, path, query
+	r.path, r.query = path, query
 	return isWord(method)
 }
 

@@ -137,26 +137,27 @@ func (u *Usage) Answered() bool {
 
 // Period returns the days that the counts are from, such as 12–18 Nov, or "" if no log has times.
 func (u *Usage) Period() string {
-	period, _ := u.period()
-	return period
+	from, to, days := u.days()
+	last := to.Format("2 Jan")
+	switch {
+	case days == 0:
+		return ""
+	case days == 1:
+		return last
+	case from.Format("Jan 2006") == to.Format("Jan 2006"):
+		return from.Format("2–") + last
+	case days > 365:
+		return from.Format("2 Jan 2006 – ") + to.Format("2 Jan 2006")
+	}
+	return from.Format("2 Jan – ") + last
 }
 
-// period returns the days that the counts are from, and how many they are.
-func (u *Usage) period() (period string, days int) {
+// days returns the first and the last day, and how many they are.
+func (u *Usage) days() (from, to time.Time, days int) {
 	from, noFrom := time.Parse(time.DateOnly, u.From)
 	to, noTo := time.Parse(time.DateOnly, u.To)
 	if noFrom != nil || noTo != nil {
-		return "", 0
+		return from, to, 0
 	}
-	days = int(to.Sub(from).Hours()/24) + 1
-	last := to.Format("2 Jan")
-	switch {
-	case days == 1:
-		return last, days
-	case from.Format("Jan 2006") == to.Format("Jan 2006"):
-		return from.Format("2–") + last, days
-	case days > 365:
-		return from.Format("2 Jan 2006 – ") + to.Format("2 Jan 2006"), days
-	}
-	return from.Format("2 Jan – ") + last, days
+	return from, to, int(to.Sub(from).Hours()/24) + 1
 }

@@ -97,7 +97,7 @@ func TestCount(t *testing.T) {
 		combined(media+"?ctx="+ctx("undefined"), 401) + combined(media+"?ctx="+ctx("null"), 401) + combined(media+"?=x&ctx=&ctx="+ctx(`{"`+token+`":"x"}`), 401) +
 		combined(media+"?ctx="+ctx(`{"`+strings.Replace(token, "-", `\u002d`, 1)+`":"x","profile":"n\u0075ll"}`), 200) +
 		combined("/v1/serials/7/media?x=1", 404) + combined("/"+strings.Repeat("v1/", 20), 404) + combined("/v1/endpoints-manifest", 200) +
-		strings.Replace(combined("/v1/films", 204), "GET", "OPTIONS", 1) +
+		strings.Replace(combined("/v1/films", 204), "GET", "OPTIONS", 1) + strings.Replace(combined("*", 200), "GET", "OPTIONS", 1) +
 		"\n" + strings.Replace(combined("/v1/votes", 200), "GET", "POST", 1) +
 		`{"request":{"method":"GET","host":"sport.example.net","uri":"/v1/matches/7?x=1"},"status":200,"ts":1763374800.5}` + "\n" +
 		`{"request":{"method":"GET","host":"other.example.net:443","uri":"/v1/films"},"status":200,"ts":1763374800.5}` + "\n" +
