@@ -104,7 +104,7 @@ func (im *importer) find(in *file, ref string) (*tree.Node, error) {
 		if err != nil || u.Scheme != "" || u.Host != "" {
 			return nil, errors.New("is not a file path: remote references are not fetched")
 		}
-		in = im.open(path.Join(path.Dir(in.path), u.Path))
+		in = im.load(path.Join(path.Dir(in.path), u.Path))
 		if in.err != nil {
 			return nil, fmt.Errorf("leads to a file that cannot be read: %w", in.err)
 		}
@@ -128,8 +128,8 @@ func (im *importer) find(in *file, ref string) (*tree.Node, error) {
 	return n, nil
 }
 
-// open reads a file that the document refers to. Each file is read once.
-func (im *importer) open(path string) *file {
+// load reads a file that the document refers to. Each file is read once.
+func (im *importer) load(path string) *file {
 	f := im.loaded[path]
 	if f == nil {
 		f = &file{path: path, name: filepath.Join(im.folder, filepath.FromSlash(path))}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"signpost/internal/draft"
-	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -35,10 +34,11 @@ func (n Note) subject() string {
 	return fmt.Sprintf("%s and %d more", n.Operation, n.More)
 }
 
-// newNote returns a note with its message on one line, however long the names and values are that it quotes.
 func (im *importer) newNote(at *tree.Node, operation, format string, args ...any) Note {
-	message := draft.OneLine(spell.Shorten(fmt.Sprintf(format, args...)))
-	return Note{File: im.owners[at.Document()].name, Line: at.Line(), Operation: operation, Message: message}
+	return Note{
+		File: im.owners[at.Document()].name, Line: at.Line(),
+		Operation: operation, Message: draft.Note(format, args...),
+	}
 }
 
 // note adds a note about the document as a whole.

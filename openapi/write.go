@@ -54,6 +54,7 @@ func (im *importer) write(used []*operation, notes []Note) []byte {
 
 func (op *operation) draft(notes []string) draft.Endpoint {
 	return draft.Endpoint{Comments: notes, Endpoint: signpost.Endpoint{
-		URL: op.url.String(), Name: op.name, Method: op.method, MIMEType: op.mimeType, ContextObj: op.context, Modifiers: op.modifiers,
+		URL: op.url.String(), Name: op.name, Method: op.method, MIMEType: op.mimeType,
+		ContextObj: op.context, Modifiers: op.modifiers,
 	}}
 }

@@ -104,12 +104,7 @@ func Import(sources []Source, opts Options) (*Result, error) {
 }
 
 func (r *Result) note(format string, args ...any) {
-	r.Notes = append(r.Notes, line(format, args...))
-}
-
-// line returns a message on one line, however long the names are that it quotes.
-func line(format string, args ...any) string {
-	return draft.OneLine(spell.Shorten(fmt.Sprintf(format, args...)))
+	r.Notes = append(r.Notes, draft.Note(format, args...))
 }
 
 // read reads a manifest. What cannot be written is left out.

@@ -39,7 +39,7 @@ func (c *counter) value(name, value string, known ...string) string {
 func (c *counter) notes() []string {
 	var notes []string
 	for _, note := range c.order {
-		notes = append(notes, line("%s, %s", note, spell.Count(c.uses[note], "time")))
+		notes = append(notes, draft.Note("%s, %s", note, spell.Count(c.uses[note], "time")))
 	}
 	return notes
 }

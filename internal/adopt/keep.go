@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"signpost"
+	"signpost/internal/draft"
 	"signpost/internal/fields"
 	"signpost/internal/tree"
 )
@@ -48,7 +49,7 @@ func keep(s Source, count *counter) (text string, leftOut []string, err error) {
 
 // say lists something that is not written.
 func (k *keeper) say(at *tree.Node, message string) {
-	k.leftOut = append(k.leftOut, line("%s:%d: %s%s", k.name, at.Line(), k.inside, message))
+	k.leftOut = append(k.leftOut, draft.Note("%s:%d: %s%s", k.name, at.Line(), k.inside, message))
 }
 
 func (k *keeper) leaveOut(at *tree.Node, what, reason string) {

@@ -15,11 +15,11 @@ func prove(file *definition.File, manifests []*manifest, host string) error {
 		return fmt.Errorf("the definition would have %d versions instead of %d", len(versions), len(manifests))
 	}
 	for i, m := range manifests {
-		before, err := served(m.kept, host)
+		before, err := forHost(m.kept, host)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.Name, err)
 		}
-		after, err := served(versions[i].Manifest, host)
+		after, err := forHost(versions[i].Manifest, host)
 		if err != nil {
 			return fmt.Errorf("the definition cannot be rendered for version %s: %w", m.Version, err)
 		}
@@ -36,8 +36,8 @@ func prove(file *definition.File, manifests []*manifest, host string) error {
 	return nil
 }
 
-// served returns a service with a manifest as it is served for a host, if that is known.
-func served(m signpost.Manifest, host string) (signpost.Service, error) {
+// forHost returns a service with the manifest of a host, if that is known.
+func forHost(m signpost.Manifest, host string) (signpost.Service, error) {
 	var err error
 	if host != "" {
 		m, err = m.ForHost(host)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"signpost"
+	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -162,6 +163,11 @@ func isSharedName(id string) bool {
 
 // indent indents all lines of a text but the first.
 func indent(text, by string) string { return strings.ReplaceAll(text, "\n", "\n"+by) }
+
+// Note returns a message on one line, however long the names and values are that it quotes.
+func Note(format string, args ...any) string {
+	return OneLine(spell.Shorten(fmt.Sprintf(format, args...)))
+}
 
 // OneLine returns text without line breaks and without characters that a terminal or a YAML comment cannot show.
 func OneLine(s string) string {

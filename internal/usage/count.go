@@ -19,7 +19,6 @@ import (
 type Counter struct {
 	feeds
 	workers []*worker
-	logs    int
 
 	mutex sync.Mutex
 	total *Usage // of usage files, and of lines that could not be read; the rest is added at the end
@@ -137,7 +136,7 @@ func (w *worker) unreadable(reason string, line []byte, at Line) {
 	defer w.mutex.Unlock()
 	w.total.Unread[reason]++
 	first, known := w.total.First[reason]
-	if !known || at.log < first.log || at.log == first.log && at.Number < first.Number {
+	if !known || at.Log == first.Log && at.Number < first.Number { // logs are counted one after the other
 		at.Masked = values.ReplaceAllString(string(line[:min(len(line), maxMasked)]), "…")
 		w.total.First[reason] = at
 	}

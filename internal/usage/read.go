@@ -26,10 +26,9 @@ const (
 // Count counts a log, whose formats it recognises line by line. What was read before an error, or before the context
 // ended, is counted. After the context has ended, nothing more can be counted.
 func (c *Counter) Count(ctx context.Context, name string, log io.Reader) error {
-	c.logs++
 	blocks, failed := make(chan block), make(chan error, 1)
 	go func() {
-		failed <- readBlocks(ctx, log, Line{Log: name, Number: 1, log: c.logs}, blocks)
+		failed <- readBlocks(ctx, log, Line{Log: name, Number: 1}, blocks)
 		close(blocks)
 	}()
 	var group sync.WaitGroup

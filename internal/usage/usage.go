@@ -41,7 +41,6 @@ type Line struct {
 	Log    string
 	Number int
 	Masked string // without any values
-	log    int
 }
 
 // FileFormat is the version of the usage file.
