@@ -15,11 +15,11 @@ import (
 
 const (
 	// firstRequest is how long a client may take to complete a request that has begun to arrive. Those that never do
-	// cannot take all places for longer than that.
+	// cannot take all slots for longer than that.
 	firstRequest = 200 * time.Millisecond
 
 	// stalled is how long a request in progress may go without a read or write. Clients that do not read, or leave an
-	// HTTP/2 window closed, get no further. A slow one is cut off only if others are waiting for its place.
+	// HTTP/2 window closed, get no further. A slow one is cut off only if others are waiting for its slot.
 	stalled = 5 * time.Second
 
 	// shutdownPoll is how often Shutdown looks whether requests are complete.
@@ -45,8 +45,8 @@ type Listener struct {
 	draining atomic.Bool  // responses close their connection
 
 	mu     sync.Mutex
-	open   map[*Conn]bool
-	silent list.List // connections that have not sent a byte, oldest first
+	conns  map[*Conn]bool
+	silent list.List // of those, the ones that have not sent a byte, oldest first
 }
 
 // NewListener returns a listener for at most max connections; 0 or less means unlimited. It can tell idle connections
@@ -54,7 +54,7 @@ type Listener struct {
 func NewListener(inner net.Listener, max int) *Listener {
 	l := &Listener{
 		Listener: inner, max: max, stalled: stalled, start: time.Now(),
-		open: make(map[*Conn]bool), changed: make(chan struct{}, 1), left: make(chan *Conn), failed: make(chan error),
+		conns: make(map[*Conn]bool), changed: make(chan struct{}, 1), left: make(chan *Conn), failed: make(chan error),
 	}
 	l.closed, l.cancel = context.WithCancel(context.Background())
 	return l
@@ -137,16 +137,16 @@ func (l *Listener) accept() (*Conn, error) {
 func (l *Listener) add(c *Conn) (ripest *Conn, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.max <= 0 || len(l.open) < l.max {
+	if l.max <= 0 || len(l.conns) < l.max {
 		c.ripe.Store(l.now() + int64(firstRequest))
 		c.element = l.silent.PushBack(c)
-		l.open[c] = true
+		l.conns[c] = true
 		return nil, 0
 	}
 	if oldest := l.silent.Front(); oldest != nil {
 		return oldest.Value.(*Conn), 0
 	}
-	for other := range l.open {
+	for other := range l.conns {
 		if ripest == nil || other.ripe.Load() < ripest.ripe.Load() {
 			ripest = other
 		}
@@ -164,20 +164,9 @@ func (l *Listener) spares(c *Conn) bool {
 	if state == active || !c.arrived() {
 		return false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.silent.Remove(c.element)
 	c.ripe.Store(l.now() + int64(firstRequest))
+	l.heard(c)
 	return true
-}
-
-// remove frees the slot of a connection.
-func (l *Listener) remove(c *Conn) {
-	l.mu.Lock()
-	delete(l.open, c)
-	l.silent.Remove(c.element)
-	l.mu.Unlock()
-	l.wake()
 }
 
 // heard takes a connection off the list of those that have not sent a byte.
@@ -185,6 +174,15 @@ func (l *Listener) heard(c *Conn) {
 	l.mu.Lock()
 	l.silent.Remove(c.element)
 	l.mu.Unlock()
+}
+
+// remove frees the slot of a connection.
+func (l *Listener) remove(c *Conn) {
+	l.mu.Lock()
+	delete(l.conns, c)
+	l.silent.Remove(c.element)
+	l.mu.Unlock()
+	l.wake()
 }
 
 // wake makes a waiting Accept look again.
@@ -201,7 +199,7 @@ func (l *Listener) now() int64 { return int64(time.Since(l.start)) }
 func (l *Listener) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.open)
+	return len(l.conns)
 }
 
 // ConnState is for the [http.Server.ConnState] of a server on this listener. It tracks which connections are idle. One
@@ -231,14 +229,14 @@ func (l *Listener) Drain() {
 // waits for seconds for those that have sent half a request, or only a TLS handshake.
 func (l *Listener) Shutdown(ctx context.Context) error {
 	for l.Open() > 0 {
-		late := ctx.Err()
+		if ctx.Err() != nil {
+			l.closeIf(func(*Conn) bool { return true })
+			return ctx.Err()
+		}
 		l.closeIf(func(c *Conn) bool {
 			isSlow := c.state.Load() == reading && c.ripe.Load() < l.now()
-			return c.waits() || isSlow || late != nil
+			return isSlow || c.waits()
 		})
-		if late != nil {
-			return late
-		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(shutdownPoll):
@@ -251,7 +249,7 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 func (l *Listener) connections() []*Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Collect(maps.Keys(l.open))
+	return slices.Collect(maps.Keys(l.conns))
 }
 
 // closeIf closes the connections of which a condition is true.

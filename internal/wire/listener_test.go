@@ -49,7 +49,7 @@ func waitIdle(t *testing.T, l *Listener, conn net.Conn) {
 	testkit.Eventually(t, "an idle connection", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		for c := range l.open {
+		for c := range l.conns {
 			if c.RemoteAddr().String() == conn.LocalAddr().String() {
 				return c.state.Load() == idle && c.ripe.Load() <= l.now()
 			}

@@ -43,10 +43,13 @@ func plainRequest(data []byte) *http.Request {
 	if r.Host == "" || strings.ContainsFunc(r.Host, isUnusualInHost) {
 		return nil
 	}
-	for name, values := range r.Header {
-		switch {
-		case name == "Connection" && len(values) == 1 && strings.EqualFold(values[0], "keep-alive"):
-		case name == "Connection", name == "Expect", strings.Contains(name, " "):
+	connection := r.Header["Connection"]
+	keepsAlive := len(connection) == 1 && strings.EqualFold(connection[0], "keep-alive")
+	if connection != nil && !keepsAlive || r.Header["Expect"] != nil {
+		return nil
+	}
+	for name := range r.Header {
+		if strings.Contains(name, " ") { // which net/http rejects
 			return nil
 		}
 	}
