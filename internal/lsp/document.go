@@ -15,7 +15,7 @@ import (
 	"signpost/internal/workspace"
 )
 
-// document is the text of an open file. An edit creates a new one.
+// document is the text of a file in the editor. An edit creates a new one.
 type document struct {
 	uri     string
 	path    string // "" if the URI is not a file

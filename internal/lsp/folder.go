@@ -18,11 +18,10 @@ import (
 // folder is what is registered together with a document: the project that it is in, or else the files of its directory.
 type folder struct {
 	*workspace.Workspace
-	project workspace.Project
-	text    string              // of the project file
-	now     *workspace.Snapshot // nil if files are to be read again
-
-	failures string // as last reported
+	hasProject bool
+	text       string              // of the project file
+	now        *workspace.Snapshot // nil if files are to be read again
+	failures   string              // as last reported
 }
 
 // findings judges a document as signpost lint does: with the other definitions of its project, or of its directory.
@@ -45,10 +44,10 @@ func (s *server) judge(doc *document) []signpost.Finding {
 		return nil
 	}
 	f := s.folderOf(doc)
-	if !doc.meant && !f.names(doc.path) {
-		return nil
+	if doc.meant || f.names(doc.path) {
+		return f.now.FindingsOf(doc.path)
 	}
-	return f.now.FindingsOf(doc.path)
+	return nil
 }
 
 // file returns a document as it is parsed in the folder.
@@ -63,25 +62,7 @@ func (f *folder) file(doc *document) *definition.File {
 // names reports whether the project names a file as a definition, whatever it looks like.
 func (f *folder) names(path string) bool {
 	file := f.fileAt(path)
-	return f.project.Path != "" && file != nil && file.Role == workspace.Judged
-}
-
-// folderOf returns the folder of a document, as it is now: with the texts of open documents over those of its files.
-func (s *server) folderOf(doc *document) *folder {
-	f := s.followed(doc)
-	if f.now == nil {
-		f.now = f.Look()
-		s.reportFailures(f)
-	}
-	texts := make(map[string]string)
-	for _, open := range s.documents {
-		takesPart := open.path != "" && !open.isProject() && (s.followed(open) == f || f.fileAt(open.path) != nil)
-		if takesPart {
-			texts[open.path] = open.text
-		}
-	}
-	f.now = f.Lay(texts)
-	return f
+	return f.hasProject && file != nil && file.Role == workspace.Judged
 }
 
 // fileAt returns the file with an absolute path, or nil.
@@ -93,48 +74,73 @@ func (f *folder) fileAt(path string) *workspace.File {
 	return f.now.Files[i]
 }
 
+// folderOf returns the folder of a document, as it is now: with the texts in the editor over those of its files.
+func (s *server) folderOf(doc *document) *folder {
+	f := s.followed(doc)
+	if f.now == nil {
+		f.now = f.Look()
+		s.reportFailures(f)
+	}
+	texts := make(map[string]string)
+	for _, other := range s.documents {
+		isFile := other.path != "" && !other.isProject()
+		if isFile && (s.followed(other) == f || f.fileAt(other.path) != nil) {
+			texts[other.path] = other.text
+		}
+	}
+	f.now = f.Lay(texts)
+	return f
+}
+
 // followed returns the folder of a document, as it was last read.
 func (s *server) followed(doc *document) *folder {
 	dir := filepath.Dir(doc.path)
-	path, found := workspace.FindProject(dir)
-	key := dir
-	if found {
-		key = path
+	path, hasProject := workspace.FindProject(dir)
+	if !hasProject {
+		path = dir
 	}
-	f := s.folders[key]
+	f := s.folders[path]
 	if f != nil && f.now != nil {
 		return f
 	}
-	text, _ := readfile.Limit(path, definition.MaxSize) // empty if it cannot be read
+	text, _ := readfile.Limit(path, definition.MaxSize) // empty for a directory, and for what cannot be read
 	if f != nil && f.text == string(text) {
 		return f
 	}
-	f = &folder{text: string(text)}
+	f = &folder{text: string(text), hasProject: hasProject}
 	args := workspace.Arguments{Judged: []string{dir}}
-	if found {
-		project := workspace.ParseProject(path, text)
-		if findings := project.Findings(); len(findings) > 0 {
-			first := findings[0]
-			s.logMessage("Signpost judges documents without %s: line %d: %s", path, first.Line, first.Message)
-			project = workspace.Project{Path: path}
-		}
-		f.project = project
-		local, left := cutAddresses(project.Registered)
-		if len(left) > 0 {
-			s.logMessage("Signpost does not fetch what %s registers at other places; signpost lint does: %s",
-				path, strings.Join(left, ", "))
-		}
-		project.Registered = local
-		args = workspace.Arguments{Project: project}
+	if hasProject {
+		args = workspace.Arguments{Project: s.project(path, text)}
 	}
-	opts := workspace.Options{Hasty: true, Definition: f.project.Options(definition.Options{KeepTree: true})}
+	opts := workspace.Options{Hasty: true, Definition: args.Project.Options(definition.Options{KeepTree: true})}
 	var err error
-	if f.Workspace, err = workspace.Follow(context.Background(), new(source.Reader), opts, args); err != nil {
+	f.Workspace, err = workspace.Follow(context.Background(), new(source.Reader), opts, args)
+	if err != nil {
 		s.opts.Log.Warn("files cannot be read", "error", err)
 		f.Workspace = workspace.New(opts)
 	}
-	s.folders[key] = f
+	s.folders[path] = f
 	return f
+}
+
+// project returns what a project file says, and tells the user what does not count: addresses, which are not fetched,
+// or all of it, if it has errors.
+func (s *server) project(path string, text []byte) workspace.Project {
+	project := workspace.ParseProject(path, text)
+	if findings := project.Findings(); len(findings) > 0 {
+		first := findings[0]
+		s.logMessage("Signpost judges documents without %s: line %d: %s", path, first.Line, first.Message)
+		return workspace.Project{Path: path}
+	}
+	definitions, others := cutAddresses(project.Definitions)
+	registered, addresses := cutAddresses(project.Registered)
+	others = append(others, addresses...)
+	if len(others) > 0 {
+		s.logMessage("Signpost does not fetch what %s registers at other places; signpost lint does: %s",
+			path, strings.Join(others, ", "))
+	}
+	project.Definitions, project.Registered = definitions, registered
+	return project
 }
 
 // reportFailures tells the user which files do not take part, once.
@@ -153,15 +159,15 @@ func (s *server) reportFailures(f *folder) {
 }
 
 // cutAddresses separates files from what only a network or another program has.
-func cutAddresses(sources []string) (local, left []string) {
+func cutAddresses(sources []string) (local, others []string) {
 	for _, arg := range sources {
 		if source.IsLocal(arg) {
 			local = append(local, arg)
 		} else {
-			left = append(left, source.Shown(arg))
+			others = append(others, source.Shown(arg))
 		}
 	}
-	return local, left
+	return local, others
 }
 
 // readAgain makes the next findings look for files that have changed.

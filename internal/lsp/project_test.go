@@ -68,8 +68,12 @@ func TestProject(t *testing.T) {
 
 	// Files change on disk, and the project with them.
 	testkit.OK(t, os.Remove(filepath.Join(dir, "services/b.yaml")))
-	testkit.Write(t, project, "definitions: [services/*.yaml]\ncontext_keys: {session: Not the token}\n")
+	testkit.Write(t, project, "definitions: [services/*.yaml, 'http://127.0.0.1:1/feeds.yaml']\ncontext_keys: {session: Not the token}\n")
 	e.notify("workspace/didChangeWatchedFiles", struct{}{})
+	e.found(a, 1)
+	if !strings.Contains(e.out.String(), "http://127.0.0.1:1/feeds.yaml") {
+		t.Errorf("the editor is not told that a definition is left out: %s", e.out.String())
+	}
 	for _, path := range []string{a, c} {
 		if got := e.found(path, 1); !strings.Contains(got, "unknown-context-key") || strings.Contains(got, "overlap") {
 			t.Errorf("%s: %s", path, got)

@@ -41,7 +41,7 @@ const (
 type server struct {
 	opts        Options
 	out         *bufio.Writer
-	documents   map[string]*document          // the open ones, by URI, with their unsaved text
+	documents   map[string]*document          // in the editor, by URI, with their unsaved text
 	folders     map[string]*folder            // what documents are registered with, by project file or directory
 	judged      map[string][]signpost.Finding // findings of documents, by URI, until something changes
 	changed     bool                          // since findings were published
@@ -262,7 +262,7 @@ func (s *server) add(doc *document) {
 	}
 }
 
-// publish sends the findings of all open documents if something has changed.
+// publish sends the findings of all documents if something has changed.
 func (s *server) publish() {
 	if !s.changed {
 		return
