@@ -6,15 +6,7 @@ import (
 	"signpost"
 )
 
-// diagnostics returns the findings of a document as the protocol has them.
-func (s *server) diagnostics(doc *document) []diagnostic {
-	found := []diagnostic{}
-	for _, f := range s.findings(doc) {
-		found = append(found, doc.diagnostic(f))
-	}
-	return found
-}
-
+// diagnostic returns a finding as the protocol has it.
 func (d *document) diagnostic(f signpost.Finding) diagnostic {
 	from, to := d.extent(f)
 	out := diagnostic{

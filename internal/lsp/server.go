@@ -123,7 +123,11 @@ func isResponse(body []byte) bool {
 
 // sendError answers a message whose id is not known.
 func (s *server) sendError(code int64, message string) {
-	s.send(map[string]any{"jsonrpc": "2.0", "id": nil, "error": &jsonrpc2.Error{Code: code, Message: message}})
+	s.send(map[string]any{"jsonrpc": "2.0", "id": nil, "error": failure(code, message)})
+}
+
+func failure(code int64, message string) *jsonrpc2.Error {
+	return &jsonrpc2.Error{Code: code, Message: message}
 }
 
 // handle handles a message and, unless it is a notification, sends the response.
@@ -133,8 +137,7 @@ func (s *server) handle(req *jsonrpc2.Request) {
 		params = *req.Params
 	}
 	if req.Notif {
-		_, err := s.safely(func() (any, error) { return nil, s.notification(req.Method, params) })
-		if err != nil {
+		if _, err := s.safely(func() (any, error) { return nil, s.notification(req.Method, params) }); err != nil {
 			s.opts.Log.Warn("notification ignored", "method", req.Method, "error", err)
 		}
 		return
@@ -145,7 +148,7 @@ func (s *server) handle(req *jsonrpc2.Request) {
 		err = resp.SetResult(result)
 	}
 	if err != nil && !errors.As(err, &resp.Error) {
-		resp.Error = &jsonrpc2.Error{Code: codeRequestFailed, Message: err.Error()}
+		resp.Error = failure(codeRequestFailed, err.Error())
 	}
 	s.send(resp)
 }
@@ -162,9 +165,9 @@ func (s *server) send(message any) {
 func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	switch {
 	case s.shutDown:
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is shut down"}
+		return nil, failure(jsonrpc2.CodeInvalidRequest, "the server is shut down")
 	case method == "initialize" && s.initialized:
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "the server is already initialized"}
+		return nil, failure(jsonrpc2.CodeInvalidRequest, "the server is already initialized")
 	case method == "initialize":
 		s.initialized = true
 		var in initializeParams
@@ -172,19 +175,18 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 		s.watches = in.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration
 		return s.capabilities(), nil
 	case !s.initialized:
-		return nil, &jsonrpc2.Error{Code: codeNotInitialized, Message: "send initialize first"}
+		return nil, failure(codeNotInitialized, "send initialize first")
 	case method == "shutdown":
 		s.shutDown = true
 		return nil, nil
 	}
 	answer := handlers[method]
 	if answer == nil {
-		message := fmt.Sprintf("method %q is not supported", method)
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: message}
+		return nil, failure(jsonrpc2.CodeMethodNotFound, fmt.Sprintf("method %q is not supported", method))
 	}
 	var in placeParams
 	if err := json.Unmarshal(params, &in); err != nil {
-		return nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: err.Error()}
+		return nil, failure(jsonrpc2.CodeInvalidParams, err.Error())
 	}
 	doc := s.documents[in.TextDocument.URI]
 	if doc == nil {
@@ -242,7 +244,7 @@ func (s *server) notification(method string, params json.RawMessage) error {
 	case "textDocument/didClose":
 		delete(s.documents, uri)
 		s.readAgain()
-		s.sendDiagnostics(publishDiagnostics{uri, 0, []diagnostic{}})
+		s.notify("textDocument/publishDiagnostics", publishDiagnostics{uri, 0, []diagnostic{}})
 	case "textDocument/didSave", "workspace/didChangeWatchedFiles": // another file may have changed
 		s.readAgain()
 	default:
@@ -270,7 +272,11 @@ func (s *server) publish() {
 	s.changed = false
 	for uri, doc := range s.documents {
 		s.safely(func() (any, error) {
-			s.sendDiagnostics(publishDiagnostics{uri, doc.version, s.diagnostics(doc)})
+			found := []diagnostic{}
+			for _, f := range s.findings(doc) {
+				found = append(found, doc.diagnostic(f))
+			}
+			s.notify("textDocument/publishDiagnostics", publishDiagnostics{uri, doc.version, found})
 			return nil, nil
 		})
 	}
@@ -325,16 +331,12 @@ func readBody(in *bufio.Reader) ([]byte, error) {
 	return body, err
 }
 
-func (s *server) sendDiagnostics(found publishDiagnostics) {
-	s.notify("textDocument/publishDiagnostics", found)
-}
-
 // safely turns a panic into an error: a bug in one response must not end the session.
 func (s *server) safely(body func() (any, error)) (result any, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			s.opts.Log.Error("internal error", "cause", cause, "stack", string(debug.Stack()))
-			result, err = nil, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "internal error"}
+			result, err = nil, failure(jsonrpc2.CodeInternalError, "internal error")
 		}
 	}()
 	return body()
