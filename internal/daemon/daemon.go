@@ -150,9 +150,11 @@ const firstAnswer = time.Second
 // first, then files, then those of remote sources, which are polled from now on until ctx is canceled. It returns when
 // all sources have answered, or soon after files were read.
 func (d *Daemon) Load(ctx context.Context) Loaded {
-	d.restore()
 	var answers sync.WaitGroup
 	for _, remote := range d.remotes {
+		if _, err := remote.Restore(); err != nil {
+			d.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
+		}
 		answers.Add(1)
 		go func() {
 			if remote.Status().Restored {

@@ -9,21 +9,21 @@ import (
 )
 
 // adminHandler serves health checks and metrics, and nothing else.
-func adminHandler(m *metrics, ready func() bool, rejected func() []string) http.Handler {
+func (d *Daemon) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !ready() {
+		if d.draining.Load() || len(d.Routes()) == 0 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			fmt.Fprintln(w, "not ready: no definition has been published, or the server is shutting down")
 			return
 		}
 		fmt.Fprintln(w, "ready")
-		for _, name := range rejected() {
+		for _, name := range *d.rejected.Load() {
 			fmt.Fprintf(w, "rejected or unreadable: %q\n", name)
 		}
 	})
-	opts := promhttp.HandlerOpts{Registry: m.registry, Timeout: 10 * time.Second}
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, opts))
+	opts := promhttp.HandlerOpts{Registry: d.metrics.registry, Timeout: 10 * time.Second}
+	mux.Handle("GET /metrics", promhttp.HandlerFor(d.metrics.registry, opts))
 	return mux
 }

@@ -57,9 +57,7 @@ func (d *Daemon) Start() error {
 	}
 	d.Log.Debug("listening", "listen", addr.String())
 	if d.AdminListen != "" {
-		ready := func() bool { return !d.draining.Load() && len(d.handler.Routes()) > 0 }
-		rejected := func() []string { return *d.rejected.Load() }
-		addr, err := d.serve(d.AdminListen, 0, adminHandler(d.metrics, ready, rejected), nil, nil)
+		addr, err := d.serve(d.AdminListen, 0, d.adminHandler(), nil, nil)
 		if err != nil {
 			return err
 		}

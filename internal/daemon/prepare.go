@@ -12,8 +12,14 @@ import (
 
 // prepared is what a definition gives: a service, or the findings that keep it from being published.
 type prepared struct {
-	service  *server.Service
+	service  *service
 	findings []signpost.Finding
+}
+
+// service is what a good definition gives.
+type service struct {
+	server.Service
+	file *workspace.File // that it was made of
 }
 
 // prepare compiles a new file. After that, less of it is enough to judge it together with others: of thousands of
@@ -34,34 +40,34 @@ func (d *Daemon) prepare(f *workspace.File) any {
 
 // compile compiles a definition and publishes it on trial. All problems become findings, a panic too, so that one
 // definition never keeps others from being published.
-func (d *Daemon) compile(f *workspace.File) (made prepared) {
+func (d *Daemon) compile(f *workspace.File) (result prepared) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			defect := workspace.Defect(f.Name, "the definition cannot be compiled: %v\n%s", cause, debug.Stack())
-			made = prepared{findings: []signpost.Finding{defect}}
+			result = prepared{findings: []signpost.Finding{defect}}
 		}
 	}()
 	if f.Definition == nil || len(definition.Errors(f.Definition)) > 0 {
 		return prepared{findings: f.Findings()}
 	}
-	service := server.Service{
-		BasePath: cmp.Or(d.BasePath, f.Definition.BasePath), Hosts: f.Definition.Hosts,
+	versions, err := f.Definition.Compile(nil)
+	made := server.Service{
+		BasePath: cmp.Or(d.BasePath, f.Definition.BasePath), Hosts: f.Definition.Hosts, Versions: versions,
 		Deprecated: make(map[string]signpost.Deprecation),
 	}
-	for _, version := range f.Definition.Versions() {
+	for version := range versions {
 		if deprecation := f.Definition.Deprecation(version, "", ""); deprecation != nil {
-			service.Deprecated[version] = *deprecation
+			made.Deprecated[version] = *deprecation
 		}
 	}
-	var err error
-	if service.Versions, err = f.Definition.Compile(nil); err == nil {
-		err = d.trial.Publish(service)
+	if err == nil {
+		err = d.trial.Publish(made)
 	}
 	if err != nil {
 		defect := workspace.Defect(f.Name, "lint accepts the definition, but it cannot be published: %v", err)
 		return prepared{findings: []signpost.Finding{defect}}
 	}
-	return prepared{service: &service}
+	return prepared{service: &service{made, f}}
 }
 
 // accepted returns the hosts that valid options name. Every manifest must exist for them.

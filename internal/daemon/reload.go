@@ -15,12 +15,10 @@ import (
 type followed struct {
 	*workspace.File // as last read
 
-	changed  bool               // read or published by the update that made this
+	changed  bool               // read or published by the last update
 	findings []signpost.Finding // of a bad definition: those of the file, and what else keeps it from being published
-	next     *server.Service    // good, but not published: another service has its base path; usually nil
-	current  *server.Service    // published; nil if it was never good
-
-	published *workspace.File // that current was made of
+	next     *service           // good, but not published: another service has its base path; usually nil
+	current  *service           // published; nil if it was never good
 }
 
 // bad reports whether the definition as last read is not the published one.
@@ -44,24 +42,9 @@ func (d *Daemon) update() Loaded {
 	if changed {
 		d.take(&out)
 	}
-	var rejected []string
-	for _, failed := range out.Snapshot.Failures {
-		if failed.Role == workspace.Judged {
-			rejected = append(rejected, failed.From.Name())
-		}
-	}
-	for _, remote := range d.unanswered() {
-		if !slices.Contains(rejected, remote.Name()) {
-			rejected = append(rejected, remote.Name())
-		}
-	}
-	for _, s := range d.followed {
-		if s.bad() {
-			rejected = append(rejected, s.Name)
-		}
-	}
-	d.rejected.Store(&rejected)
-	d.metrics.healthy(len(rejected) == 0)
+	unhealthy := d.unhealthy(out.Snapshot.Failures)
+	d.rejected.Store(&unhealthy)
+	d.metrics.healthy(len(unhealthy) == 0)
 	if changed {
 		d.publish(out.Snapshot)
 	}
@@ -70,36 +53,62 @@ func (d *Daemon) update() Loaded {
 
 // take decides which of the documents that have changed are good.
 func (d *Daemon) take(out *Loaded) {
-	known := make(map[string]followed, len(d.followed)) // copies, since results of earlier updates refer to the originals
+	known := make(map[string]*followed, len(d.followed))
 	for _, s := range d.followed {
-		known[s.ID()] = *s
+		known[s.ID()] = s
 	}
 	var all []*followed
-	seen := make(map[string]bool, len(known))
 	for _, f := range out.Snapshot.Files {
 		if f.Role != workspace.Judged {
 			continue
 		}
-		id := f.ID()
-		seen[id] = true
-		s := known[id]
+		s := known[f.ID()]
+		if s == nil {
+			s = new(followed)
+		}
+		delete(known, f.ID())
 		s.changed = s.File != f
 		if s.changed {
 			read := f.Prepared.(prepared)
 			s.File, s.findings, s.next = f, read.findings, read.service
 		}
-		all = append(all, &s)
+		all = append(all, s)
 	}
 	accept(all)
-	out.withdrawn = slices.DeleteFunc(slices.Clone(d.followed), func(s *followed) bool { return seen[s.ID()] })
 	for _, s := range all {
 		if s.changed {
 			out.changed = append(out.changed, s)
 			out.Findings = append(out.Findings, s.findings...)
 		}
 	}
+	for _, s := range d.followed {
+		if known[s.ID()] != nil {
+			out.withdrawn = append(out.withdrawn, s)
+		}
+	}
 	d.followed = all
 	d.metrics.definitions(all)
+}
+
+// unhealthy returns the names of sources and definitions that cannot be read, or are bad.
+func (d *Daemon) unhealthy(failures []workspace.Failure) []string {
+	var names []string
+	for _, failed := range failures {
+		if failed.Role == workspace.Judged {
+			names = append(names, failed.From.Name())
+		}
+	}
+	for _, remote := range d.unanswered() {
+		if !slices.Contains(names, remote.Name()) {
+			names = append(names, remote.Name())
+		}
+	}
+	for _, s := range d.followed {
+		if s.bad() {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // publish publishes what is good, and leaves it to be judged together with what else is registered. A definition that
@@ -109,8 +118,8 @@ func (d *Daemon) publish(s *workspace.Snapshot) {
 	var files []*workspace.File
 	for _, s := range d.followed {
 		if s.current != nil {
-			services = append(services, *s.current)
-			files = append(files, s.published)
+			services = append(services, s.current.Service)
+			files = append(files, s.current.file)
 		}
 	}
 	// An error would be a bug, since each was published on trial. Nothing changes then.
@@ -158,27 +167,16 @@ func accept(all []*followed) {
 		}
 	}
 	for _, s := range all {
-		if s.next != nil && !refused[s] {
-			s.current, s.published, s.next, s.findings = s.next, s.File, nil, nil
-			s.changed = true
-		}
-	}
-	for _, s := range all {
-		if s.next != nil && !s.bad() {
+		switch {
+		case s.next == nil:
+		case refused[s]:
 			s.findings = []signpost.Finding{{
 				Rule: "base-path", Severity: signpost.SeverityError, File: s.Name, Line: 1, Column: 1,
 				Message: fmt.Sprintf("base_path %q is already used by %s", s.next.BasePath, owners[s.next.BasePath].Name),
 				Hint:    "give each service a base_path of its own",
 			}}
-		}
-	}
-}
-
-// restore loads the cached definitions of remote sources, which are served until the source answers.
-func (d *Daemon) restore() {
-	for _, remote := range d.remotes {
-		if _, err := remote.Restore(); err != nil {
-			d.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
+		default:
+			s.current, s.next, s.findings, s.changed = s.next, nil, nil, true
 		}
 	}
 }
