@@ -21,16 +21,16 @@ type taken struct{ host, header string }
 // can put hosts in front of the proxy's own, so a list counts only if all its entries agree. The error comes with what
 // the proxies said.
 func forwardedHost(header http.Header) (host string, from taken, err error) {
-	names, from, err := forwardedNames(header)
+	names, err := forwardedNames(header)
 	if err != nil {
-		return "", from, err
+		return "", names[len(names)-1], err
 	}
 	for _, name := range names {
 		parsed, err := ParseHost(name.host)
-		switch {
-		case err != nil:
+		if err != nil {
 			return "", name, err
-		case host != "" && parsed != host:
+		}
+		if host != "" && parsed != host {
 			from.host += ", " + name.host
 			if name.header != from.header {
 				from.header += ", " + name.header
@@ -43,15 +43,15 @@ func forwardedHost(header http.Header) (host string, from taken, err error) {
 }
 
 // forwardedNames returns the hosts in Forwarded and X-Forwarded-Host. A proxy that sets one of them may pass on the
-// other from the client, so both count. Empty elements of X-Forwarded-Host do not. The error comes with the line that
-// is malformed.
-func forwardedNames(header http.Header) (names []taken, malformed taken, err error) {
+// other from the client, so both count. Empty elements of X-Forwarded-Host do not. With an error, the last one is the
+// line that is malformed.
+func forwardedNames(header http.Header) (names []taken, err error) {
 	for _, line := range header["Forwarded"] {
 		whole := line
 		for line = strings.TrimLeft(line, " \t,;"); line != ""; line = strings.TrimLeft(line, " \t,;") {
 			pair := forwardedPair.FindStringSubmatch(line)
 			if pair == nil {
-				return nil, taken{whole, "Forwarded"}, errors.New("header Forwarded is malformed")
+				return append(names, taken{whole, "Forwarded"}), errors.New("header Forwarded is malformed")
 			}
 			if strings.EqualFold(pair[1], "host") {
 				names = append(names, taken{quotedChar.ReplaceAllString(pair[2], "$1") + pair[3], "Forwarded"})
@@ -67,5 +67,5 @@ func forwardedNames(header http.Header) (names []taken, malformed taken, err err
 			}
 		}
 	}
-	return names, taken{}, nil
+	return names, nil
 }

@@ -23,10 +23,11 @@ func newField(name, value string) field { return field{name, []string{value}} }
 
 func (f field) set(header http.Header) {
 	before, ok := header[f.name]
+	isList := slices.Contains(lists, f.name)
 	switch {
-	case !ok || !slices.Contains(lists, f.name) && !slices.Contains(policies, f.name):
+	case !ok || !isList && !slices.Contains(policies, f.name):
 		header[f.name] = f.values
-	case slices.Contains(lists, f.name) && !slices.Contains(before, f.values[0]):
+	case isList && !slices.Contains(before, f.values[0]):
 		header[f.name] = slices.Concat(before, f.values)
 	}
 }
@@ -45,11 +46,4 @@ func (h head) with(fields ...field) head {
 		h.lines = append(h.lines, f.name+": "+f.values[0]+"\r\n"...)
 	}
 	return h
-}
-
-// addTo adds the fields to the header of a response.
-func (h *head) addTo(header http.Header) {
-	for _, f := range h.fields {
-		f.set(header)
-	}
 }

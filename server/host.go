@@ -32,14 +32,16 @@ func newHostPolicy(opts Options) (hostPolicy, error) {
 			return p, fmt.Errorf("trusted proxy %q is not a range: write it like 10.0.0.0/8 or 2001:db8::/32", prefix)
 		}
 	}
-	var err error
-	if p.allowed, err = signpost.ParseHosts(opts.AllowedHosts...); err != nil {
+	allowed, err := signpost.ParseHosts(opts.AllowedHosts...)
+	if err != nil {
 		return p, fmt.Errorf("allowed %w", err)
 	}
+	p.allowed = allowed
 	if opts.PublicHost == "" {
 		return p, nil
 	}
-	if p.public, err = ParseHost(opts.PublicHost); err != nil {
+	p.public, err = ParseHost(opts.PublicHost)
+	if err != nil {
 		return p, fmt.Errorf("public host: %w", err)
 	}
 	return p, nil
@@ -51,18 +53,9 @@ func (p *hostPolicy) host(r *http.Request, hosts signpost.Hosts) (host string, f
 	if p.public != "" {
 		return p.public, taken{}, nil
 	}
-	var err error
-	if p.trusts(r.RemoteAddr) {
-		if host, from, err = forwardedHost(r.Header); err != nil {
-			return "", from, badForwarded
-		}
-	}
-	if host == "" {
-		// For a target in absolute form, net/http has put its authority into Host, without the user info.
-		from = taken{r.Host, "Host"}
-		if host, err = ParseHost(r.Host); err != nil || r.URL.User != nil {
-			return "", from, badHost
-		}
+	host, from, refused = p.requested(r)
+	if refused != nil {
+		return "", from, refused
 	}
 	isAllowed := allows(p.allowed, host)
 	if len(p.allowed) == 0 {
@@ -70,6 +63,26 @@ func (p *hostPolicy) host(r *http.Request, hosts signpost.Hosts) (host string, f
 	}
 	if !isAllowed {
 		return "", from, hostNotAllowed
+	}
+	return host, from, nil
+}
+
+// requested returns the host that a request is for, allowed or not.
+func (p *hostPolicy) requested(r *http.Request) (host string, from taken, refused *problem) {
+	if p.trusts(r.RemoteAddr) {
+		host, from, err := forwardedHost(r.Header)
+		switch {
+		case err != nil:
+			return "", from, badForwarded
+		case host != "":
+			return host, from, nil
+		}
+	}
+	// For a target in absolute form, net/http has put its authority into Host, without the user info.
+	from = taken{r.Host, "Host"}
+	host, err := ParseHost(r.Host)
+	if err != nil || r.URL.User != nil {
+		return "", from, badHost
 	}
 	return host, from, nil
 }

@@ -123,7 +123,8 @@ func (m *manifests) make(route *route, k key) (rep *representation, err error) {
 			m.giveBack(size)
 		}
 	}()
-	if rep, err = m.render(route, k); err != nil {
+	rep, err = m.render(route, k)
+	if err != nil {
 		return nil, err
 	}
 	rep.size = min(int64(cap(rep.full.body)+len(k.host)+overhead), size)

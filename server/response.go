@@ -21,28 +21,24 @@ func newResponse(status int, head head, body []byte, fields ...field) *response 
 	return &response{status, head.with(append(fields, length)...), body}
 }
 
-// write sends the response through net/http, and returns the number of body bytes written.
-func (res *response) write(w http.ResponseWriter, r *http.Request) (int, error) {
-	res.head.addTo(w.Header())
-	w.WriteHeader(res.status)
-	if r.Method == http.MethodHead || len(res.body) == 0 {
-		return 0, nil
-	}
-	return w.Write(res.body)
-}
-
 // send writes a response, with a single system call if the connection supports it, and returns the number of body bytes
 // written.
-func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response) (int, error) {
+func (h *Handler) send(w http.ResponseWriter, r *http.Request, res *response) (n int, err error) {
 	isHead := r.Method == http.MethodHead
+	body := res.body
+	if isHead {
+		body = nil
+	}
 	if direct, ok := w.(wire.Sender); ok {
-		body := res.body
-		if isHead {
-			body = nil
-		}
 		return direct.Send(res.status, res.head.lines, body)
 	}
-	n, err := res.write(w, r)
+	for _, f := range res.head.fields {
+		f.set(w.Header())
+	}
+	w.WriteHeader(res.status)
+	if len(body) > 0 {
+		n, err = w.Write(body)
+	}
 	if err != nil || h.observe == nil {
 		return n, err
 	}
