@@ -79,22 +79,22 @@ func Listen(address string, max int) (*wire.Listener, error) {
 
 // tlsConfig returns the TLS configuration; nil means plain http.
 func (d *Daemon) tlsConfig() (config *tls.Config, err error) {
+	config = &tls.Config{MinVersion: tls.VersionTLS12}
 	switch {
 	case d.Certificate.Cert != "":
 		d.certificate, err = newCertificate(d.Certificate, d.Log, d.metrics)
-		if err == nil {
-			config = &tls.Config{GetCertificate: d.certificate.get, MinVersion: tls.VersionTLS12}
-		}
+		config.GetCertificate = d.certificate.get
+		return config, err
 	case len(d.ACME.Domains) > 0:
 		d.acme, err = newACME(d.ACME, d.Version, d.Log, d.metrics)
-		if err == nil {
-			protocols := d.acme.TLSConfig().NextProtos // with that of challenges
-			config = &tls.Config{
-				GetCertificate: d.acme.GetCertificate, MinVersion: tls.VersionTLS12, NextProtos: protocols,
-			}
+		if err != nil {
+			return nil, err
 		}
+		config.GetCertificate = d.acme.GetCertificate
+		config.NextProtos = d.acme.TLSConfig().NextProtos // with that of challenges
+		return config, nil
 	}
-	return config, err
+	return nil, nil
 }
 
 // firstRead is how long connections wait for the first read of files, which takes a moment, before they are answered
@@ -128,7 +128,10 @@ func (d *Daemon) serve(
 		// net/http answers OPTIONS * itself, and keeps a connection on which it cannot tell where the request ends.
 		DisableGeneralOptionsHandler: true,
 	}
-	if config != nil {
+	serve := srv.Serve
+	switch {
+	case config != nil:
+		serve = func(l net.Listener) error { return srv.ServeTLS(l, "", "") }
 		fallback := config.Clone()
 		isHTTP2 := func(protocol string) bool { return protocol == "h2" }
 		fallback.NextProtos = slices.DeleteFunc(slices.Clone(config.NextProtos), isHTTP2)
@@ -138,8 +141,7 @@ func (d *Daemon) serve(
 			}
 			return nil, nil
 		}
-	}
-	if config == nil && loaded != nil { // the handler of manifests
+	case loaded != nil: // the handler of manifests
 		listener.Answer(srv)
 	}
 	d.servers, d.listeners = append(d.servers, srv), append(d.listeners, listener)
@@ -150,24 +152,11 @@ func (d *Daemon) serve(
 			case <-time.After(firstRead):
 			}
 		}
-		serve := srv.Serve
-		if config != nil {
-			serve = func(l net.Listener) error { return srv.ServeTLS(l, "", "") }
-		}
 		if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			d.failed <- err
 		}
 	}()
 	return listener.Addr(), nil
-}
-
-// connections returns the number of open connections.
-func (d *Daemon) connections() int {
-	n := 0
-	for _, l := range d.listeners {
-		n += l.Open()
-	}
-	return n
 }
 
 // shutDown reports that it is not ready, keeps serving for the delay, and then completes open requests. The admin
@@ -190,7 +179,7 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 		both.Go(func() error { return d.listeners[i].Shutdown(ctx) })
 		if err := both.Wait(); err != nil {
 			// Clients that do not read have had their time. That is not a failure of this program.
-			d.Log.Warn("open requests were cut off", "connections", d.connections(), "error", err)
+			d.Log.Warn("open requests were cut off", "connections", d.listeners[i].Open(), "error", err)
 			d.Close()
 			break
 		}

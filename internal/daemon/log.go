@@ -74,20 +74,20 @@ func (d *Daemon) logFailures(failures []workspace.Failure) (ok bool) {
 	known := d.failures
 	d.failures = make(map[string]bool)
 	for _, failed := range failures {
-		d.failures[failed.Err.Error()] = true
-		if known[failed.Err.Error()] {
+		text := failed.Err.Error()
+		d.failures[text] = true
+		switch {
+		case known[text]:
 			continue
-		}
-		if failed.Role == workspace.Registered {
-			d.Log.Warn("registered source cannot be read: overlap with it may be missed", "error", failed.Err)
+		case failed.Role == workspace.Registered:
+			d.Log.Warn("registered source cannot be read: overlap with it may be missed", "error", text)
 			continue
+		case d.serves(failed.From):
+			d.Log.Error("source cannot be read: still serving what was read before", "error", text)
+		default:
+			d.Log.Error("source cannot be read: nothing is served from it yet", "error", text)
 		}
 		ok = false
-		message := "source cannot be read: nothing is served from it yet"
-		if d.serves(failed.From) {
-			message = "source cannot be read: still serving what was read before"
-		}
-		d.Log.Error(message, "error", failed.Err)
 	}
 	if len(failures) == 0 && len(known) > 0 {
 		d.Log.Info("all sources can be read again")
@@ -96,14 +96,14 @@ func (d *Daemon) logFailures(failures []workspace.Failure) (ok bool) {
 }
 
 func (d *Daemon) logWithdrawn(withdrawn []*followed) {
-	served := d.handler.Routes()
+	paths := d.Routes()
 	for _, s := range withdrawn {
 		if s.current == nil {
 			continue
 		}
 		var gone []string
 		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
-			if path := routes.Path(s.current.BasePath, version); !slices.Contains(served, path) {
+			if path := routes.Path(s.current.BasePath, version); !slices.Contains(paths, path) {
 				gone = append(gone, path)
 			}
 		}
@@ -121,20 +121,19 @@ func (d *Daemon) logWithdrawn(withdrawn []*followed) {
 func (d *Daemon) logChanged(changed []*followed) (ok bool) {
 	ok = true
 	for _, s := range changed {
-		if s.bad() {
-			ok = false
-			message := "definition rejected: there is none to serve in its place"
-			if s.current != nil {
-				message = "definition rejected: still serving the last good one"
+		ok = ok && !s.bad()
+		switch {
+		case !s.bad():
+			args := []any{"definition", s.Name, "base_path", s.current.BasePath}
+			for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
+				args = append(args, version, s.current.Versions[version].Revision())
 			}
-			d.Log.Error(message, "definition", s.Name)
-			continue
+			d.Log.Info("published", args...)
+		case s.current != nil:
+			d.Log.Error("definition rejected: still serving the last good one", "definition", s.Name)
+		default:
+			d.Log.Error("definition rejected: there is none to serve in its place", "definition", s.Name)
 		}
-		args := []any{"definition", s.Name, "base_path", s.current.BasePath}
-		for _, version := range slices.Sorted(maps.Keys(s.current.Versions)) {
-			args = append(args, version, s.current.Versions[version].Revision())
-		}
-		d.Log.Info("published", args...)
 	}
 	return ok
 }

@@ -185,10 +185,11 @@ func (m *metrics) certificate(leaf *x509.Certificate) {
 
 // healthy records whether everything could be read and was good at the last check.
 func (m *metrics) healthy(ok bool) {
-	m.loadedOK.Set(0)
+	value := 0.0
 	if ok {
-		m.loadedOK.Set(1)
+		value = 1
 	}
+	m.loadedOK.Set(value)
 }
 
 // definitions records what is published, and the errors of what is not.

@@ -18,10 +18,9 @@ import (
 // folder is what is registered together with a document: the project that it is in, or else the files of its directory.
 type folder struct {
 	*workspace.Workspace
-	hasProject bool
-	text       string              // of the project file
-	now        *workspace.Snapshot // nil if files are to be read again
-	failures   string              // as last reported
+	text     string              // of the project file
+	now      *workspace.Snapshot // nil if files are to be read again
+	failures string              // as last reported
 }
 
 // findings judges a document as signpost lint does: with the other definitions of its project, or of its directory.
@@ -44,10 +43,12 @@ func (s *server) judge(doc *document) []signpost.Finding {
 		return nil
 	}
 	f := s.folderOf(doc)
-	if doc.meant || f.names(doc.path) {
-		return f.now.FindingsOf(doc.path)
+	file := f.fileAt(doc.path)
+	isNamed := file != nil && file.Role == workspace.Judged // by the project, or it is a definition on disk
+	if !doc.meant && !isNamed {
+		return nil
 	}
-	return nil
+	return f.now.FindingsOf(doc.path)
 }
 
 // file returns a document as it is parsed in the folder.
@@ -57,12 +58,6 @@ func (f *folder) file(doc *document) *definition.File {
 		return doc.parseAlone()
 	}
 	return file.Definition
-}
-
-// names reports whether the project names a file as a definition, whatever it looks like.
-func (f *folder) names(path string) bool {
-	file := f.fileAt(path)
-	return f.hasProject && file != nil && file.Role == workspace.Judged
 }
 
 // fileAt returns the file with an absolute path, or nil.
@@ -107,7 +102,7 @@ func (s *server) followed(doc *document) *folder {
 	if f != nil && f.text == string(text) {
 		return f
 	}
-	f = &folder{text: string(text), hasProject: hasProject}
+	f = &folder{text: string(text)}
 	args := workspace.Arguments{Judged: []string{dir}}
 	if hasProject {
 		args = workspace.Arguments{Project: s.project(path, text)}
