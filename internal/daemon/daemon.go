@@ -120,25 +120,24 @@ func New(config Config) (*Daemon, error) {
 	}
 	m.watch(handler, config.LogWriter)
 	config.Definition.Accepted = accepted(config.Handler)
-	var sources []workspace.Source
-	for _, s := range config.Sources {
-		sources = append(sources, workspace.Source{Source: s})
-	}
-	for _, s := range config.Registered {
-		sources = append(sources, workspace.Source{Source: s, Role: workspace.Registered})
-	}
 	d := &Daemon{
 		Config: config, handler: handler, metrics: m, uncached: make(map[*source.Remote]string),
 		unjudged: make(chan []*workspace.File, 1),
 		failed:   make(chan error, 3), loaded: make(chan struct{}), arrivals: make(chan bool, 1),
 	}
 	d.trial, _ = server.New(server.Options{}) // the zero value is valid
-	d.workspace = workspace.New(workspace.Options{Definition: config.Definition, Prepare: d.prepare}, sources...)
-	for _, s := range sources {
-		if remote, ok := s.Source.(*source.Remote); ok {
-			d.remotes = append(d.remotes, remote)
+	var sources []workspace.Source
+	add := func(role workspace.Role, added []source.Source) {
+		for _, s := range added {
+			sources = append(sources, workspace.Source{Source: s, Role: role})
+			if remote, ok := s.(*source.Remote); ok {
+				d.remotes = append(d.remotes, remote)
+			}
 		}
 	}
+	add(workspace.Judged, config.Sources)
+	add(workspace.Registered, config.Registered)
+	d.workspace = workspace.New(workspace.Options{Definition: config.Definition, Prepare: d.prepare}, sources...)
 	d.rejected.Store(&[]string{})
 	return d, nil
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"io"
 	"sync/atomic"
 	"time"
@@ -10,14 +11,8 @@ import (
 // up a request, a reload or a shutdown. Lines beyond the queue are dropped and counted.
 type LogWriter struct {
 	w       io.Writer
-	queue   chan queued
+	queue   chan func() // that write a line, one after the other
 	dropped atomic.Int64
-}
-
-// queued is a line, or a mark whose channel is closed when all lines before it are written.
-type queued struct {
-	line []byte
-	mark chan struct{}
 }
 
 const (
@@ -30,25 +25,25 @@ const (
 
 // NewLogWriter returns a writer to w. Each call of its Write is a line.
 func NewLogWriter(w io.Writer) *LogWriter {
-	l := &LogWriter{w: w, queue: make(chan queued, queuedLines)}
-	go l.run()
-	return l
-}
-
-func (l *LogWriter) run() {
-	for next := range l.queue {
-		if next.mark != nil {
-			close(next.mark)
-		} else if _, err := l.w.Write(next.line); err != nil {
-			l.dropped.Add(1)
+	l := &LogWriter{w: w, queue: make(chan func(), queuedLines)}
+	go func() {
+		for write := range l.queue {
+			write()
 		}
-	}
+	}()
+	return l
 }
 
 // Write queues a line. It never blocks and never fails.
 func (l *LogWriter) Write(line []byte) (int, error) {
+	own := bytes.Clone(line) // the caller uses its buffer again
+	write := func() {
+		if _, err := l.w.Write(own); err != nil {
+			l.dropped.Add(1)
+		}
+	}
 	select {
-	case l.queue <- queued{line: append([]byte{}, line...)}: // the caller uses its buffer again
+	case l.queue <- write:
 	default:
 		l.dropped.Add(1)
 	}
@@ -60,14 +55,14 @@ func (l *LogWriter) Dropped() int64 { return l.dropped.Load() }
 
 // Flush waits until the queued lines are written, as far as that is possible within a second.
 func (l *LogWriter) Flush() {
-	mark, timeout := make(chan struct{}), time.After(flushTimeout)
+	written, timeout := make(chan struct{}), time.After(flushTimeout)
 	select {
-	case l.queue <- queued{mark: mark}:
+	case l.queue <- func() { close(written) }:
 	case <-timeout:
 		return
 	}
 	select {
-	case <-mark:
+	case <-written:
 	case <-timeout:
 	}
 }

@@ -164,7 +164,6 @@ func (m *metrics) observe(e server.Event) {
 	}
 }
 
-// reloaded counts a reload.
 func (m *metrics) reloaded(ok bool) {
 	if !ok {
 		m.reloads["failure"].Inc()
@@ -174,7 +173,6 @@ func (m *metrics) reloaded(ok bool) {
 	m.loadedAt.SetToCurrentTime()
 }
 
-// certificate records the certificate in use.
 func (m *metrics) certificate(leaf *x509.Certificate) {
 	name := leaf.Subject.CommonName
 	if len(leaf.DNSNames) > 0 {
@@ -213,7 +211,6 @@ func (m *metrics) definitions(all []*followed) {
 	m.count(signpost.SeverityError, errors)
 }
 
-// count records the number of findings of a severity.
 func (m *metrics) count(severity signpost.Severity, n int) {
 	m.findings.WithLabelValues(string(severity)).Set(float64(n))
 }

@@ -35,7 +35,6 @@ func newObserver(log *slog.Logger, access bool, m *metrics) func(*http.Request, 
 	}
 }
 
-// logRequest logs a request, including its trace or request id.
 func logRequest(log *slog.Logger, level slog.Level, r *http.Request, e server.Event) {
 	if !log.Enabled(r.Context(), level) {
 		return

@@ -26,19 +26,15 @@ func (s *server) codeAction(doc *document, in placeParams) (any, error) {
 		}
 		actions = append(actions, codeAction{
 			Title: f.Fix.Message, Kind: quickFix, Diagnostics: []diagnostic{doc.diagnostic(f)}, IsPreferred: true,
-			Edit: workspaceEdit{map[string][]textEdit{doc.uri: edits}},
+			Edit: doc.change(edits),
 		})
 	}
 	if len(all) > 0 && wants(in.Context.Only, fixAll) {
-		actions = append(actions, codeAction{
-			Title: "Apply all Signpost fixes", Kind: fixAll,
-			Edit: workspaceEdit{map[string][]textEdit{doc.uri: all}},
-		})
+		actions = append(actions, codeAction{Title: "Apply all Signpost fixes", Kind: fixAll, Edit: doc.change(all)})
 	}
 	return actions, nil
 }
 
-// edits converts a fix to edits of the document.
 func (d *document) edits(fix *signpost.Fix) []textEdit {
 	edits := []textEdit{}
 	for _, e := range fix.Edits {
@@ -46,6 +42,10 @@ func (d *document) edits(fix *signpost.Fix) []textEdit {
 		edits = append(edits, textEdit{d.span(from, to), e.Text})
 	}
 	return edits
+}
+
+func (d *document) change(edits []textEdit) workspaceEdit {
+	return workspaceEdit{map[string][]textEdit{d.uri: edits}}
 }
 
 // wants reports whether a client that asks for certain kinds of code action accepts this kind. Kinds are hierarchical:

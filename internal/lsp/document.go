@@ -78,13 +78,10 @@ func (d *document) parsed() *document {
 // name returns the name that findings use for the document. Its extension determines the format.
 func (d *document) name() string { return cmp.Or(d.path, d.uri) }
 
-// isJSON reports whether the file name is that of a JSON document.
 func (d *document) isJSON() bool { return strings.EqualFold(filepath.Ext(d.path), ".json") }
 
-// isProject reports whether the document is a project file.
 func (d *document) isProject() bool { return filepath.Base(d.path) == definition.ProjectName }
 
-// fields returns what the document may contain.
 func (d *document) fields() *fields.Value {
 	if d.isProject() {
 		return fields.Project

@@ -10,13 +10,26 @@ import (
 	"signpost/internal/tree"
 )
 
+// symbolID identifies a symbol in a definition.
+type symbolID struct {
+	kind fields.Names
+	name string
+}
+
 // symbol is a name that a definition declares in one place and uses in others.
 type symbol struct {
-	kind  fields.Names
-	name  string
+	symbolID
 	decl  *tree.Node   // its key; nil if built in or missing
 	value *tree.Node   // what it declares
 	uses  []*tree.Node // where it is named
+}
+
+// nodes returns the nodes of the name, that of its declaration first.
+func (s *symbol) nodes() []*tree.Node {
+	if s.decl == nil {
+		return s.uses
+	}
+	return append([]*tree.Node{s.decl}, s.uses...)
 }
 
 // kindOf is what messages call the names that can be symbols.
@@ -27,21 +40,16 @@ var kindOf = map[fields.Names]string{
 
 // symbols returns the names of a definition.
 func symbols(root *tree.Node) []*symbol {
-	type id struct {
-		kind fields.Names
-		name string
-	}
 	var all []*symbol
 	seen := make(map[*tree.Node]bool) // an alias is the node that it names
-	byID := make(map[id]*symbol)
+	byID := make(map[symbolID]*symbol)
 	get := func(kind fields.Names, name string) *symbol {
-		s := byID[id{kind, name}]
-		if s == nil {
-			s = &symbol{kind: kind, name: name}
-			byID[id{kind, name}] = s
-			all = append(all, s)
+		id := symbolID{kind, name}
+		if byID[id] == nil {
+			byID[id] = &symbol{symbolID: id}
+			all = append(all, byID[id])
 		}
-		return s
+		return byID[id]
 	}
 	use := func(kind fields.Names, n *tree.Node) {
 		if n.Kind != tree.String || seen[n] {
@@ -86,8 +94,8 @@ func symbols(root *tree.Node) []*symbol {
 func (d *document) symbolAt(at position) (*symbol, *tree.Node) {
 	offset := d.offset(at)
 	for _, s := range symbols(d.root()) {
-		for _, n := range append(slices.Clone(s.uses), s.decl) {
-			if n != nil && contains(n, offset) {
+		for _, n := range s.nodes() {
+			if contains(n, offset) {
 				return s, n
 			}
 		}
@@ -109,11 +117,12 @@ func (s *server) references(doc *document, in placeParams) (any, error) {
 	if found == nil {
 		return places, nil
 	}
-	if found.decl != nil && in.Context.IncludeDeclaration {
-		places = append(places, location{doc.uri, doc.nodeSpan(found.decl)})
+	nodes := found.uses
+	if in.Context.IncludeDeclaration {
+		nodes = found.nodes()
 	}
-	for _, use := range found.uses {
-		places = append(places, location{doc.uri, doc.nodeSpan(use)})
+	for _, n := range nodes {
+		places = append(places, location{doc.uri, doc.nodeSpan(n)})
 	}
 	return places, nil
 }
@@ -128,15 +137,15 @@ func renameable(doc *document, in position) (*symbol, *tree.Node, error) {
 		return nil, nil, fmt.Errorf("only shared modifiers and features can be renamed")
 	case found.decl == nil:
 		return nil, nil, fmt.Errorf("%s %q is not declared in this file", kindOf[found.kind], found.name)
-	case isBuiltIn(found):
+	case isBuiltIn(found.symbolID):
 		return nil, nil, fmt.Errorf("feature %q is built in and keeps its name", found.name)
 	}
 	return found, at, nil
 }
 
-func isBuiltIn(s *symbol) bool {
-	isThis := func(f signpost.Feature) bool { return f.Name == s.name }
-	return s.kind == fields.Features && slices.ContainsFunc(signpost.BuiltIn(), isThis)
+func isBuiltIn(id symbolID) bool {
+	isThis := func(f signpost.Feature) bool { return f.Name == id.name }
+	return id.kind == fields.Features && slices.ContainsFunc(signpost.BuiltIn(), isThis)
 }
 
 func (s *server) prepareRename(doc *document, in placeParams) (any, error) {
@@ -156,14 +165,14 @@ func (s *server) rename(doc *document, in placeParams) (any, error) {
 		return nil, err
 	}
 	edits := []textEdit{}
-	for _, n := range append([]*tree.Node{found.decl}, found.uses...) {
+	for _, n := range found.nodes() {
 		text, ok := n.Write(in.NewName)
 		if !ok {
 			return nil, fmt.Errorf("%q is written over several lines: rename it by hand", found.name)
 		}
 		edits = append(edits, textEdit{doc.nodeSpan(n), text})
 	}
-	return workspaceEdit{map[string][]textEdit{doc.uri: edits}}, nil
+	return doc.change(edits), nil
 }
 
 func checkNewName(root *tree.Node, renamed *symbol, name string) error {
@@ -171,12 +180,13 @@ func checkNewName(root *tree.Node, renamed *symbol, name string) error {
 		return fmt.Errorf("%q is not a valid name: use text without control characters or surrounding white space",
 			name)
 	}
+	id := symbolID{renamed.kind, name}
 	for _, other := range symbols(root) {
-		if other.kind == renamed.kind && other.name == name && name != renamed.name && other.decl != nil {
-			return fmt.Errorf("%s %q already exists", kindOf[renamed.kind], name)
+		if other.symbolID == id && id != renamed.symbolID && other.decl != nil {
+			return fmt.Errorf("%s %q already exists", kindOf[id.kind], name)
 		}
 	}
-	if isBuiltIn(&symbol{kind: renamed.kind, name: name}) {
+	if isBuiltIn(id) {
 		return fmt.Errorf("feature %q is built in: choose another name", name)
 	}
 	return nil

@@ -29,7 +29,6 @@ func (s *server) documentSymbol(doc *document, _ placeParams) (any, error) {
 	return out, nil
 }
 
-// symbols returns a symbol for each field of an object.
 func (d *document) symbols(n *tree.Node, kind int) []documentSymbol {
 	var out []documentSymbol
 	for _, f := range n.Fields {

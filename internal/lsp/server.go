@@ -153,7 +153,6 @@ func (s *server) handle(req *jsonrpc2.Request) {
 	s.send(resp)
 }
 
-// send writes a message to the editor.
 func (s *server) send(message any) {
 	err := errors.Join(jsonrpc2.VSCodeObjectCodec{}.WriteObject(s.out, message), s.out.Flush())
 	if err != nil {
@@ -161,7 +160,6 @@ func (s *server) send(message any) {
 	}
 }
 
-// answer returns the response to a request.
 func (s *server) answer(method string, params json.RawMessage) (any, error) {
 	switch {
 	case s.shutDown:
@@ -198,7 +196,6 @@ func (s *server) answer(method string, params json.RawMessage) (any, error) {
 // incremental is the kind of synchronization in which changes are edits of a range.
 const incremental = 2
 
-// capabilities returns what the server tells the editor about itself.
 func (s *server) capabilities() any {
 	return map[string]any{
 		"serverInfo": map[string]any{"name": "signpost", "version": s.opts.Version},
@@ -302,7 +299,6 @@ func (s *server) watchFiles() {
 	})
 }
 
-// notify sends a message that expects no response.
 func (s *server) notify(method string, params any) {
 	s.send(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
 }

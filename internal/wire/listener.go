@@ -176,7 +176,6 @@ func (l *Listener) heard(c *Conn) {
 	l.mu.Unlock()
 }
 
-// remove frees the slot of a connection.
 func (l *Listener) remove(c *Conn) {
 	l.mu.Lock()
 	delete(l.conns, c)
@@ -245,7 +244,6 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// connections returns the open connections.
 func (l *Listener) connections() []*Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
