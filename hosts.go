@@ -40,15 +40,10 @@ func FetchedFrom(name string) Hosts {
 // Has reports whether the service can be published on a host: it is in the list, or a suffix of the list covers it.
 func (h Hosts) Has(name string) bool {
 	normal, _ := host.Parse(name) // empty if invalid
-	if normal != "" && slices.Contains(h, normal) {
-		return true // usually, and quickly
-	}
-	for _, entry := range h {
-		if suffix, wild := strings.CutPrefix(entry, "*"); wild && strings.HasSuffix(normal, suffix) {
-			return true
-		}
-	}
-	return h.owns(normal)
+	return normal != "" && slices.ContainsFunc(h, func(entry string) bool {
+		suffix, wild := strings.CutPrefix(entry, "*")
+		return wild && strings.HasSuffix(normal, suffix) || owns(entry, normal)
+	})
 }
 
 // Covers reports whether the service can be published on every host that an entry of a list stands for.
@@ -82,14 +77,13 @@ func (h Hosts) Owns(u URL) bool {
 		return true
 	}
 	normal, _ := host.Parse(u.Hostname())
-	return h.owns(normal)
+	return normal != "" && slices.ContainsFunc(h, func(entry string) bool { return owns(entry, normal) })
 }
 
-func (h Hosts) owns(normal string) bool {
-	return normal != "" && slices.ContainsFunc(h, func(entry string) bool {
-		domain, fetched := strings.CutPrefix(entry, ".")
-		return normal == domain || fetched && strings.HasSuffix(normal, entry)
-	})
+// owns reports whether an entry stands for a host that is the service's own.
+func owns(entry, normal string) bool {
+	domain, fetched := strings.CutPrefix(entry, ".")
+	return normal == domain || fetched && strings.HasSuffix(normal, entry)
 }
 
 // ValidateHosts returns what keeps the manifest from existing for the given hosts: URLs that become the same, or do not

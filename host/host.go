@@ -25,7 +25,8 @@ var idn = idna.New(idna.MapForLookup(), idna.StrictDomainName(false), idna.Check
 // ASCII (Punycode), no trailing dot, IPv6 in brackets. The error is an [*Error].
 func Parse(authority string) (string, error) {
 	if len(authority) > maxAuthority {
-		return "", &Error{"", "is too long", fmt.Sprintf("%d bytes, but a host name has at most %d characters", len(authority), maxName)}
+		remedy := fmt.Sprintf("%d bytes, but a host name has at most %d characters", len(authority), maxName)
+		return "", &Error{"", "is too long", remedy}
 	}
 	if strings.ContainsAny(authority, `/?#@`) {
 		return "", &Error{authority, "is more than a host", "leave out scheme, user info and path"}
@@ -42,7 +43,8 @@ func Parse(authority string) (string, error) {
 	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		mapped, err := idn.ToASCII(host)
 		if err != nil || !utf8.ValidString(host) { // idna replaces invalid bytes with U+FFFD and accepts that
-			return "", &Error{authority, "is not a valid internationalized name", "write it in ASCII, such as xn--bcher-kva.example"}
+			const remedy = "write it in ASCII, such as xn--bcher-kva.example"
+			return "", &Error{authority, "is not a valid internationalized name", remedy}
 		}
 		host = mapped
 	}
@@ -83,7 +85,8 @@ func IsLoopback(host string) bool {
 // IsLocal reports whether host is meaningful only on one machine or in one network.
 func IsLocal(host string) bool {
 	name, addr := parsed(host)
-	return IsLoopback(name) || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified() || strings.HasSuffix(name, ".local")
+	isPrivate := addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified()
+	return IsLoopback(name) || isPrivate || strings.HasSuffix(name, ".local")
 }
 
 // parsed returns a host as Parse does, and its address if it is one, as IPv4 if that is mapped to IPv6. Both are zero
@@ -101,7 +104,8 @@ func ParseName(name string) (string, error) {
 		return "", err
 	}
 	if _, port := CutPort(name); port != "" {
-		return "", &Error{name, "has a port", fmt.Sprintf("remove it and write the port in the URLs instead, such as https://{{host}}%s/", port)}
+		remedy := fmt.Sprintf("remove it and write the port in the URLs instead, such as https://{{host}}%s/", port)
+		return "", &Error{name, "has a port", remedy}
 	}
 	return host, nil
 }
