@@ -77,7 +77,7 @@ func (o *overlapChecker) reportInside() {
 	for short := range o.endpoints {
 		url := o.endpoints[short].URL
 		var names []string
-		for i, l := range o.inside[short] {
+		for _, l := range o.inside[short] {
 			example := l.note
 			if l.example != "" {
 				example = fmt.Sprintf(", such as %q%s", l.example, l.note)
@@ -92,22 +92,26 @@ func (o *overlapChecker) reportInside() {
 			if l.example != "" {
 				name = "feeds of " + name
 			}
-			if i < maxNamed {
-				names = append(names, name)
-			}
-		}
-		if more := len(o.inside[short]) - maxNamed; more > 0 && names != nil {
-			text := fmt.Sprintf("%d more", more)
-			if len(o.inside[short]) == maxLonger {
-				text = "at least " + text
-			}
-			names = append(names, text)
-		}
-		if last := len(names) - 1; last > 0 {
-			names = []string{strings.Join(names[:last], ", ") + " and " + names[last]}
+			names = append(names, name)
 		}
 		if len(names) > 0 {
-			o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of %s", url, names[0])
+			o.report(short, RuleOverlapInsideSegment, hint, "%q is also the beginning of %s", url, listed(names))
 		}
 	}
+}
+
+// listed returns the first names as a list, and how many more there are.
+func listed(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		text := fmt.Sprintf("%d more", more)
+		if len(names) == maxLonger {
+			text = "at least " + text
+		}
+		names = append(names[:maxNamed:maxNamed], text)
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
