@@ -19,6 +19,7 @@ type registration struct {
 	index     *match.Index
 	endpoints []registered // by the number in the index
 	numbers   map[owner]int
+	uncertain bool // some are on their hosts only perhaps
 }
 
 // registered is an endpoint on one of the hosts of its version.
@@ -27,7 +28,8 @@ type registered struct {
 	owner   owner
 	url     signpost.URL // rendered
 	written signpost.URL
-	after   int // its number after the change, or -1; for the state before
+	after   int  // its number after the change, or -1; for the state before
+	perhaps bool // whether its service is published on the host is not known
 }
 
 // owner identifies an endpoint across both states.
@@ -75,7 +77,11 @@ func newRegistration(p *plan, s state, hosts func(*slot, state) []string) *regis
 					continue
 				}
 				r.numbers[id] = len(r.endpoints)
-				r.endpoints = append(r.endpoints, registered{Endpoint: &endpoints[i], owner: id, url: u, written: written})
+				perhaps := written.HasHostPlaceholder() && len(at.declared) > 0 && !at.certain[host]
+				r.uncertain = r.uncertain || perhaps
+				r.endpoints = append(r.endpoints, registered{
+					Endpoint: &endpoints[i], owner: id, url: u, written: written, perhaps: perhaps,
+				})
 				all.Endpoints = append(all.Endpoints, signpost.Endpoint{URL: u.String()})
 			}
 		}
@@ -101,9 +107,22 @@ func (r *registration) only(takesPart func(*slot) bool) func(number int) bool {
 	return func(number int) bool { return takesPart(r.endpoints[number].owner.slot) }
 }
 
+// isCertain reports whether an endpoint is on its host, and not only perhaps.
+func (r *registration) isCertain(number int) bool { return !r.endpoints[number].perhaps }
+
+// meets reports whether two endpoints of a site are known to meet there: a URL that names the host does not meet
+// {{host}} of a service that is there only perhaps. What that decides, hostsUnknown reports.
+func (e registered) meets(other registered) bool {
+	isMixed := e.written.HasHostPlaceholder() != other.written.HasHostPlaceholder()
+	return !isMixed || !e.perhaps && !other.perhaps
+}
+
 // maxHandovers is the largest number of endpoints that are reported to lose feeds to the same one. Nobody reads more.
 // That there are others is a change of its own, so that accepting those reported does not accept them all.
 const maxHandovers = 100
+
+// contest returns who takes part, before and after, where an endpoint may lose feeds to another one. Nil means all.
+type contest func(from int) (before, after func(number int) bool)
 
 // handover records that an endpoint loses feeds to another one, although it still exists.
 type handover struct {
@@ -119,7 +138,7 @@ func (d *differ) handovers(at *slot, to endpoint) (found []handover, more bool) 
 	number := after.numbers[owner{at, canonical(to.url)}]
 	harm := func(from int) (is int, harm []difference) {
 		is = before.endpoints[from].after
-		if is < 0 || is == number {
+		if is < 0 || is == number || !before.endpoints[from].meets(after.endpoints[number]) {
 			return is, nil
 		}
 		return is, differences(before.endpoints[from].Endpoint, after.endpoints[is].Endpoint, &to.Endpoint)
@@ -128,28 +147,37 @@ func (d *differ) handovers(at *slot, to endpoint) (found []handover, more bool) 
 		is, harm := harm(from)
 		return is, len(harm) > 0
 	}
-	var all, some []handover
-	var contest func(int) (_, _ func(int) bool)
-	if strings.Contains(to.URL, standIn) {
-		contest = func(from int) (_, _ func(int) bool) {
+	contests := []contest{nil}
+	switch {
+	case strings.Contains(to.URL, standIn):
+		contests[0] = func(from int) (_, _ func(int) bool) {
 			takesPart := guests(at, before.endpoints[from].owner.slot)
 			return before.only(takesPart), after.only(takesPart)
 		}
+	case (before.uncertain || after.uncertain) && after.isCertain(number):
+		contests = append(contests, func(int) (_, _ func(int) bool) { return before.isCertain, after.isCertain })
 	}
-	for from, feed := range before.index.Takeovers(after.index, number, isHarmed, contest) {
-		if len(all)+len(some) == maxHandovers {
-			more = true
-			break
-		}
-		_, harm := harm(from)
-		h := handover{before.endpoints[from], feed, harm}
-		if feed.All {
-			all = append(all, h)
-		} else {
-			some = append(some, h)
+	var all, some []handover
+	known := make(map[int]bool)
+	for _, c := range contests {
+		for from, feed := range before.index.Takeovers(after.index, number, isHarmed, c) {
+			if known[from] {
+				continue
+			}
+			if len(known) == maxHandovers {
+				return append(all, some...), true
+			}
+			known[from] = true
+			_, harm := harm(from)
+			h := handover{before.endpoints[from], feed, harm}
+			if feed.All {
+				all = append(all, h)
+			} else {
+				some = append(some, h)
+			}
 		}
 	}
-	return append(all, some...), more
+	return append(all, some...), false
 }
 
 // feedSettings holds what a feed gets from the endpoint that answers for it.

@@ -45,6 +45,7 @@ type slot struct {
 	pair[signpost.Version]
 
 	declared signpost.Hosts    // by either definition
+	certain  map[string]bool   // hosts on which it is, and not only perhaps, because a suffix covers them
 	earlier  signpost.Hosts    // those that it was on before; empty means all of them
 	hosts    [2][]string       // on which it is registered, before and after
 	urls     [2][]signpost.URL // of the endpoints, as written
@@ -301,6 +302,16 @@ func (p *plan) assignHosts() {
 		return some
 	}
 	for _, at := range all {
+		if at.certain != nil {
+			continue // it is there before and after
+		}
+		at.certain = map[string]bool{unknown: unknown == standIn || !at.besides}
+		for _, name := range at.hosts[after] {
+			at.certain[name] = true
+		}
+		for _, entry := range at.declared {
+			at.certain[nameFor(entry)] = true
+		}
 		if at.hosts[after] == nil {
 			at.hosts[after] = on(at.declared)
 		}
@@ -340,7 +351,10 @@ func (p *plan) findAlike() {
 	var versions []signpost.Version
 	for _, s := range []state{before, after} {
 		for _, at := range p.registered[s] {
-			versions = append(versions, signpost.Version{Manifest: at.in(s).Manifest, Hosts: at.hosts[s]})
+			isCertain := func(name string) bool { return at.certain[name] }
+			perhaps := slices.DeleteFunc(slices.Clone(at.hosts[s]), isCertain)
+			versions = append(versions, signpost.Version{Manifest: at.in(s).Manifest, Hosts: at.hosts[s]},
+				signpost.Version{Hosts: perhaps})
 		}
 	}
 	for _, c := range p.comparisons {
