@@ -72,9 +72,9 @@ func (c *checker) readFeed(p *probe, answer *Answer) {
 			add(Failed, hint, "%s of the schema", spell.Count(more, "more violation"))
 		}
 	}
-	eachText(tree, place{}, func(text string, at place) {
-		if isLink(text, at) {
-			c.addLink(p, text, at)
+	eachText(tree, "", func(text, pointer string) {
+		if isLink(text, pointer) {
+			c.addLink(p, text, pointer)
 		}
 	})
 }

@@ -27,7 +27,7 @@ type link struct {
 	url  *url.URL
 
 	from    *probe       // the feed that contains it
-	at      place        // in that feed
+	pointer string       // in that feed
 	problem *linkProblem // nil if an endpoint answers for it
 	target  *target      // that endpoint, if it can be called
 }
@@ -51,21 +51,21 @@ var (
 
 // isLink reports whether text is an http(s) URL and nothing else, or looks like the path of one. The field id is for
 // identifiers, which may as well.
-func isLink(text string, at place) bool {
+func isLink(text, pointer string) bool {
 	scheme, _, absolute := strings.Cut(text, "://")
 	absolute = absolute && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
-	isID := strings.HasSuffix(at.pointer, "/id")
+	isID := strings.HasSuffix(pointer, "/id")
 	relative := strings.HasPrefix(text, "/") && len(text) > 1 && !isID
 	return (absolute || relative) && !strings.ContainsAny(text, " \t\r\n\"<>\\")
 }
 
 // addLink adds a link to the response that contains it, if it leads to a registered host, or if no device can call it.
-func (c *checker) addLink(p *probe, text string, at place) {
+func (c *checker) addLink(p *probe, text, pointer string) {
 	u, err := url.Parse(text)
 	if err != nil {
 		return
 	}
-	l := &link{text: text, url: u, from: p, at: at}
+	l := &link{text: text, url: u, from: p, pointer: pointer}
 	name, err := host.Parse(u.Host)
 	owner := c.owner(text)
 	switch {
@@ -135,7 +135,7 @@ func (c *checker) checkLinks(context.Context) {
 	dead := slices.DeleteFunc(slices.Clone(c.followed), works)
 	const hint = "correct the link, or what it leads to"
 	for _, p := range dead {
-		r := c.add(Failed, hint, "%s, does not work: %s", p.link.place(), p.result.Message)
+		r := c.add(Failed, hint, "%s, does not work: %s", p.link.located(), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.target.URL, p.result.Cause, p.result.ContextKeys
 		if p.status != http.StatusNotFound && p.status != http.StatusGone {
 			r.Hint += "; " + p.result.Hint
@@ -158,7 +158,7 @@ func (c *checker) checkLinks(context.Context) {
 	}
 }
 
-// similar groups links by their problem, endpoint and place.
+// similar groups links by their problem, their endpoint, and the pattern of their pointers.
 func similar(links []*link) (groups [][]*link) {
 	type kind struct {
 		problem           *linkProblem
@@ -166,7 +166,7 @@ func similar(links []*link) (groups [][]*link) {
 	}
 	group := make(map[kind]int)
 	for _, l := range links {
-		of := kind{l.problem, l.from.target.URL, l.at.pattern}
+		of := kind{l.problem, l.from.target.URL, pattern(l.pointer)}
 		i, ok := group[of]
 		if !ok {
 			i, groups = len(groups), append(groups, nil)
@@ -180,10 +180,10 @@ func similar(links []*link) (groups [][]*link) {
 // addBadLinks adds the result for similar links. The first one is the example.
 func (c *checker) addBadLinks(links []*link) {
 	first := links[0]
-	example := first.place()
+	example := first.located()
 	if len(links) > 1 {
-		at := first.from.shown(first.at.pattern)
-		example = fmt.Sprintf("%d links at %s, such as %s", len(links), at, first.describe())
+		common := first.from.shown(pattern(first.pointer))
+		example = fmt.Sprintf("%d links at %s, such as %s", len(links), common, first.describe())
 	}
 	r := c.add(first.problem.status, first.problem.hint, first.problem.message, example)
 	r.Endpoint = first.from.target.URL
@@ -224,8 +224,8 @@ func (p *probe) at() string {
 // describe returns the URL of a link for a result.
 func (l *link) describe() string { return l.from.quoteURL(l.text) }
 
-// place returns the URL of a link and its location for a result.
-func (l *link) place() string { return l.describe() + ", at " + l.from.shown(l.at.pointer) }
+// located returns the URL of a link and its location for a result.
+func (l *link) located() string { return l.describe() + ", at " + l.from.shown(l.pointer) }
 
 // A service may repeat what it gets in any part of its response. No result of a call with context values contains one
 // of them: quoteURL and shown return what a result may quote.
@@ -255,7 +255,7 @@ func (p *probe) shown(text string) string {
 		ctx, _ := contextkeys.Encode([]signpost.ContextItem{item}, map[string]any{key: value})
 		encoded, _ := json.Marshal(value) // what cannot be encoded is not sent
 		tree, _ := decodeJSON(encoded)
-		eachText(tree, place{}, func(secret string, _ place) {
+		eachText(tree, "", func(secret, _ string) {
 			raw := []byte(secret)
 			for _, form := range []string{ctx, secret, url.QueryEscape(secret), pointerEscapes.Replace(secret),
 				base64.RawStdEncoding.EncodeToString(raw), base64.RawURLEncoding.EncodeToString(raw)} {

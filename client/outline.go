@@ -20,40 +20,44 @@ func decodeJSON(text []byte) (value any, err error) {
 	return value, err
 }
 
-// place is where a value is in a JSON tree.
-type place struct {
-	pointer string // a JSON pointer
-	pattern string // the pointer with * for every index, which similar values have
-}
-
-// below returns the place of a value that is one key or index further down.
-func (p place) below(pointer, pattern string) place {
+// below returns the JSON pointer of a value that is one key or index further down.
+func below(pointer, key string) string {
 	switch {
-	case strings.HasSuffix(p.pointer, "/…"):
-		return p
-	case len(p.pointer)+len(pointer) > maxPointer:
-		pointer, pattern = "…", "…"
+	case strings.HasSuffix(pointer, "/…"):
+		return pointer
+	case len(pointer)+len(key) > maxPointer:
+		key = "…"
 	}
-	return place{p.pointer + "/" + pointer, p.pattern + "/" + pattern}
+	return pointer + "/" + pointerEscapes.Replace(key)
 }
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
 
+// pattern returns a JSON pointer with * for every index, which similar values have in common.
+func pattern(pointer string) string {
+	keys := strings.Split(pointer, "/")
+	for i, key := range keys {
+		if key != "" && strings.Trim(key, "0123456789") == "" {
+			keys[i] = "*"
+		}
+	}
+	return strings.Join(keys, "/")
+}
+
 // eachText calls found for each string and number in a JSON tree, in the order of keys and indexes.
-func eachText(value any, at place, found func(text string, at place)) {
+func eachText(value any, pointer string, found func(text, pointer string)) {
 	switch value := value.(type) {
 	case string:
-		found(value, at)
+		found(value, pointer)
 	case json.Number:
-		found(value.String(), at)
+		found(value.String(), pointer)
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			escaped := pointerEscapes.Replace(key)
-			eachText(value[key], at.below(escaped, escaped), found)
+			eachText(value[key], below(pointer, key), found)
 		}
 	case []any:
 		for i, item := range value {
-			eachText(item, at.below(strconv.Itoa(i), "*"), found)
+			eachText(item, below(pointer, strconv.Itoa(i)), found)
 		}
 	}
 }

@@ -22,9 +22,9 @@ func TestEachText(t *testing.T) {
 	} {
 		tree, err := decodeJSON([]byte(text))
 		var links [][3]string
-		eachText(tree, place{}, func(text string, at place) {
-			if isLink(text, at) {
-				links = append(links, [3]string{text, at.pointer, at.pattern})
+		eachText(tree, "", func(text, pointer string) {
+			if isLink(text, pointer) {
+				links = append(links, [3]string{text, pointer, pattern(pointer)})
 			}
 		})
 		if diff := cmp.Diff(want, links); diff != "" || err != nil {
