@@ -88,7 +88,8 @@ func DecodeText(ctx string) ([]byte, error) {
 	}
 	data, err := encoding.Strict().DecodeString(toURL.Replace(text))
 	if offset, ok := errors.AsType[base64.CorruptInputError](err); ok {
-		return nil, bad(signpost.ContextCtx, "", "is not base64url: invalid at byte %d of %d", min(int(offset)+1, len(text)), len(text))
+		at := min(int(offset)+1, len(text))
+		return nil, bad(signpost.ContextCtx, "", "is not base64url: invalid at byte %d of %d", at, len(text))
 	}
 	return data, err
 }
@@ -99,7 +100,8 @@ func decodeObject(data []byte, kind string, unique func(name string) bool) (map[
 	if !utf8.Valid(data) {
 		return nil, bad(kind, "", "is not UTF-8 text")
 	}
-	if syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(data, new(json.RawMessage))); ok { // it quotes a character
+	err := json.Unmarshal(data, new(json.RawMessage))
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok { // its text quotes a character
 		return nil, bad(kind, "", "is not JSON: invalid at byte %d of %d", syntax.Offset, len(data))
 	}
 	dec := json.NewDecoder(bytes.NewReader(data)) // the text is valid, so neither Token nor Decode can fail

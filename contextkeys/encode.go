@@ -27,10 +27,7 @@ func Encode(items []signpost.ContextItem, values map[string]any) (string, error)
 	if err != nil || len(params) == 0 {
 		return "", err
 	}
-	object, err := json.Marshal(params)
-	if err != nil {
-		return "", fmt.Errorf("encode ctx: %w", err)
-	}
+	object, _ := json.Marshal(params) // of valid JSON, which cannot fail
 	ctx := base64.RawURLEncoding.EncodeToString(object)
 	if len(ctx) > MaxCtx {
 		return "", fmt.Errorf("ctx would have %d bytes: services accept at most %d", len(ctx), MaxCtx)
@@ -41,7 +38,8 @@ func Encode(items []signpost.ContextItem, values map[string]any) (string, error)
 // EncodeBody returns the body and its Content-Type for a post endpoint: a form if mimeType, the mime_type of the
 // endpoint's descriptor, is signpost.MIMEForm, and a JSON object otherwise. It sends the items of type bodyParam and
 // otherwise works like [Encode]. If there is nothing to send, both results are empty.
-func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType string) (body []byte, contentType string, err error) {
+func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType string) (
+	body []byte, contentType string, err error) {
 	params, err := gather(signpost.ContextBodyParam, items, values)
 	if err != nil || len(params) == 0 {
 		return nil, "", err
@@ -53,9 +51,7 @@ func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType st
 		}
 		return []byte(form.Encode()), signpost.MIMEForm, nil
 	}
-	if body, err = json.Marshal(params); err != nil {
-		return nil, "", fmt.Errorf("encode body: %w", err)
-	}
+	body, _ = json.Marshal(params) // as in Encode
 	return body, signpost.MIMEJSON, nil
 }
 
@@ -64,23 +60,27 @@ func EncodeBody(items []signpost.ContextItem, values map[string]any, mimeType st
 // works like [Encode].
 func EncodeHeader(items []signpost.ContextItem, values map[string]any) (http.Header, error) {
 	header := make(http.Header)
-	for kind, scheme := range headerSchemes {
-		params, err := gather(kind, items, values)
+	for _, item := range items {
+		scheme, inHeader := headerSchemes[item.Type]
+		if !inHeader {
+			continue
+		}
+		raw, err := encodeValue(item, values[item.Key])
 		if err != nil {
 			return nil, err
 		}
-		for name, raw := range params {
-			text := plainText(raw)
-			switch {
-			case name == "" || strings.ContainsFunc(name, notInToken):
-				return nil, fmt.Errorf("%q cannot be the name of a header: give the context key a mapper", name)
-			case header.Get(name) != "":
-				return nil, fmt.Errorf("two context keys are both sent as the header %q", name)
-			case strings.ContainsFunc(text, unicode.IsControl):
-				return nil, fmt.Errorf("value of the header %q has a control character", name)
-			}
-			header.Set(name, scheme+text)
+		name, text := item.SentAs(), plainText(raw)
+		switch {
+		case raw == nil:
+			continue
+		case name == "" || strings.ContainsFunc(name, notInToken):
+			return nil, fmt.Errorf("%q cannot be the name of a header: give the context key a mapper", name)
+		case len(header.Values(name)) > 0:
+			return nil, fmt.Errorf("two context keys are both sent as the header %q", name)
+		case strings.ContainsFunc(text, unicode.IsControl):
+			return nil, fmt.Errorf("value of the header %q has a control character", name)
 		}
+		header.Set(name, scheme+text)
 	}
 	return header, nil
 }
@@ -110,28 +110,40 @@ func gather(kind string, items []signpost.ContextItem, values map[string]any) (m
 		if item.Type != kind {
 			continue
 		}
-		value, name := values[item.Key], item.SentAs()
-		if value == nil {
-			if item.Required {
-				return nil, &MissingError{Item: item}
-			}
-			continue
+		raw, err := encodeValue(item, values[item.Key])
+		if err != nil {
+			return nil, err
 		}
-		if params[name] != nil {
+		name := item.SentAs()
+		if raw != nil && params[name] != nil {
 			return nil, fmt.Errorf("context key %q and another one are both sent as %q", item.Key, name)
 		}
-		if text, ok := value.(string); ok && !utf8.ValidString(text) { // json.Marshal would replace the invalid bytes
-			return nil, fmt.Errorf("value of context key %q is not UTF-8 text", item.Key)
+		if raw != nil {
+			params[name] = raw
 		}
-		_, written := value.(json.RawMessage)
-		raw, err := json.Marshal(value)
-		if err != nil || !written && (raw[0] == '{' || raw[0] == '[') || raw[0] == 'n' { // do not wrap err: it may quote the value
-			return nil, fmt.Errorf("value of context key %q is a %T: use a string, a number or a boolean", item.Key, value)
-		}
-		if item.Required && noValue(decodeValue(raw)) {
-			return nil, &MissingError{Item: item, Sent: string(raw)}
-		}
-		params[name] = raw
 	}
 	return params, nil
+}
+
+// encodeValue returns the value of an item as JSON, or nil if there is none to send.
+func encodeValue(item signpost.ContextItem, value any) (json.RawMessage, error) {
+	if value == nil {
+		if item.Required {
+			return nil, &MissingError{Item: item}
+		}
+		return nil, nil
+	}
+	if text, ok := value.(string); ok && !utf8.ValidString(text) { // json.Marshal would replace the invalid bytes
+		return nil, fmt.Errorf("value of context key %q is not UTF-8 text", item.Key)
+	}
+	raw, err := json.Marshal(value)
+	_, written := value.(json.RawMessage)
+	possible := err == nil && raw[0] != 'n' && (written || raw[0] != '{' && raw[0] != '[')
+	if !possible { // err may quote the value
+		return nil, fmt.Errorf("value of context key %q is a %T: use a string, a number or a boolean", item.Key, value)
+	}
+	if item.Required && noValue(decodeValue(raw)) {
+		return nil, &MissingError{Item: item, Sent: string(raw)}
+	}
+	return raw, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -84,13 +85,16 @@ func ctxParameter(query string) (ctx string, err error) {
 // sentIn returns a predicate for the names under which items are sent in one part of a request.
 func sentIn(kind string, items []signpost.ContextItem) func(name string) bool {
 	return func(name string) bool {
-		return slices.ContainsFunc(items, func(item signpost.ContextItem) bool { return item.Type == kind && item.SentAs() == name })
+		return slices.ContainsFunc(items, func(item signpost.ContextItem) bool {
+			return item.Type == kind && item.SentAs() == name
+		})
 	}
 }
 
 // bodyParameters reads the fields of the body if any item is sent there.
 func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]any, error) {
-	if !slices.ContainsFunc(items, func(item signpost.ContextItem) bool { return item.Type == signpost.ContextBodyParam }) {
+	inBody := func(item signpost.ContextItem) bool { return item.Type == signpost.ContextBodyParam }
+	if !slices.ContainsFunc(items, inBody) {
 		return nil, nil
 	}
 	declared := sentIn(signpost.ContextBodyParam, items)
@@ -160,7 +164,8 @@ func parseForm(data string, declared func(name string) bool) (url.Values, error)
 
 func formParameters(form url.Values, declared func(name string) bool) (map[string]any, error) {
 	params := make(map[string]any, len(form))
-	for name, texts := range form {
+	for _, name := range slices.Sorted(maps.Keys(form)) { // in an order, so that of several mistakes the same one is told
+		texts := form[name]
 		valid := utf8.ValidString(texts[0])
 		switch {
 		case len(texts) == 1 && valid:
@@ -188,7 +193,8 @@ func readBody(r *http.Request) ([]byte, error) {
 	_, limited := errors.AsType[*http.MaxBytesError](err) // set by the service
 	switch {
 	case limited, len(data) > MaxBody:
-		return nil, malformed(http.StatusRequestEntityTooLarge, signpost.ContextBodyParam, "", "is longer than the service accepts")
+		const status = http.StatusRequestEntityTooLarge
+		return nil, malformed(status, signpost.ContextBodyParam, "", "is longer than the service accepts")
 	case err != nil:
 		return nil, bad(signpost.ContextBodyParam, "", "could not be read completely")
 	}

@@ -29,7 +29,9 @@ import (
 // neither text nor number nor boolean: Text, Number, Int64 and Bool report false for it, and [Values.JSON] returns it.
 type Values struct {
 	items []signpost.ContextItem
-	parts map[string]map[string]any // by type, as sent: string, json.Number, bool, nil, or json.RawMessage for an object or array
+
+	// What was sent, by type and name: a string, json.Number, bool, nil, or json.RawMessage for an object or array.
+	parts map[string]map[string]any
 }
 
 // Text returns a string, number or boolean as it was written.
