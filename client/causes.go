@@ -41,21 +41,6 @@ func signpostProblem(status int, body []byte) *problemBody {
 // refusedNotAllowed is the reason of a problem for a host that is not one of those that Signpost answers for.
 const refusedNotAllowed = "not-allowed"
 
-// outcome is what is known about a response other than the one that was asked for.
-type outcome struct {
-	asked    *url.URL
-	status   int
-	redirect string
-	signpost *problemBody // nil if something else wrote the response
-	server   string       // the header Server
-	empty    bool         // success, without a body
-}
-
-func newOutcome(asked *url.URL, answer *Answer) *outcome {
-	return &outcome{asked: asked, status: answer.Status, redirect: answer.Redirect,
-		signpost: signpostProblem(answer.Status, answer.Body), server: answer.Header.Get("Server")}
-}
-
 const (
 	loopHint = "the service takes the request for plain http, because TLS ends in front of it, and redirects to https: " +
 		"make the proxy send X-Forwarded-Proto: https and the service trust it, " +
@@ -74,50 +59,50 @@ const (
 )
 
 // isLoop reports whether a redirect leads back to where it came from.
-func (o *outcome) isLoop() bool {
-	return o.redirect != "" && identity(o.redirect) == identity(o.asked.String())
+func (a *Answer) isLoop() bool {
+	return a.Redirect != "" && identity(a.Redirect) == identity(a.asked.String())
 }
 
 // redirectHint says what to do about a redirect: use its target, or something about a sign-in if it may lead to one.
-func (o *outcome) redirectHint(use, signIn string) string {
-	to, err := url.Parse(o.redirect)
+func (a *Answer) redirectHint(use, signIn string) string {
+	to, err := url.Parse(a.Redirect)
 	switch {
-	case o.isLoop():
+	case a.isLoop():
 		return loopHint
 	case err != nil:
 		return use
-	case isPrivate(to.Host) && !isPrivate(o.asked.Host):
+	case isPrivate(to.Host) && !isPrivate(a.asked.Host):
 		return ownHostHint
-	case o.asked.Scheme == "https" && to.Scheme == "http" && host.Equal(to.Host, o.asked.Host):
+	case a.asked.Scheme == "https" && to.Scheme == "http" && host.Equal(to.Host, a.asked.Host):
 		return schemeHint
-	case strings.HasPrefix(to.Path, o.asked.Path):
+	case strings.HasPrefix(to.Path, a.asked.Path):
 		return use
 	}
 	return use + "; if it is a sign-in, " + signIn
 }
 
 // problem explains why an address does not respond with a manifest.
-func (o *outcome) problem() Problem {
-	p := Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(o.status))}
-	target := fmt.Sprintf("%q", httpurl.Redacted(o.redirect)) // services repeat the query of the address
+func (a *Answer) problem() Problem {
+	p := Problem{Message: fmt.Sprintf("the response is %s, not 200 OK", statusText(a.Status))}
+	target := fmt.Sprintf("%q", httpurl.Redacted(a.Redirect)) // services repeat the query of the address
 	switch {
-	case o.isLoop():
+	case a.isLoop():
 		p.Message = "the address redirects to itself, " + target + ": a loop"
-	case o.redirect != "":
+	case a.Redirect != "":
 		p.Message = "the address redirects to " + target
 	}
-	if o.signpost != nil {
-		p.Cause, p.Hint = o.signpostHint()
+	if a.signpost != nil {
+		p.Cause, p.Hint = a.signpostHint()
 	} else {
-		p.Hint = o.manifestHint()
+		p.Hint = a.manifestHint()
 	}
 	return p
 }
 
 // signpostHint says why Signpost itself does not respond with a manifest, and what to do about it.
-func (o *outcome) signpostHint() (cause, hint string) {
+func (a *Answer) signpostHint() (cause, hint string) {
 	const maxNames = 5
-	asked, p := o.asked.Hostname(), o.signpost
+	asked, p := a.asked.Hostname(), a.signpost
 	hostReplaced := p.Header != "" && !host.Equal(p.Host, asked)
 	switch {
 	case hostReplaced && p.Header == "Host":
@@ -128,7 +113,7 @@ func (o *outcome) signpostHint() (cause, hint string) {
 			"make the proxy replace that header with the host that clients ask for", p.Host, p.Header, asked)
 	case p.Reason == refusedNotAllowed:
 		return causeHostNotAllowed, "configure the service to answer for this host"
-	case o.status == http.StatusNotFound && p.Path != "" && p.Path != o.asked.Path:
+	case a.Status == http.StatusNotFound && p.Path != "" && p.Path != a.asked.Path:
 		return "", fmt.Sprintf("the path %q arrived at Signpost, so the proxy in front of it rewrites the path: "+
 			"make it pass on the path as it is "+
 			"(nginx: no path after the address in proxy_pass; Caddy: handle instead of handle_path)", p.Path)
@@ -140,20 +125,20 @@ func (o *outcome) signpostHint() (cause, hint string) {
 }
 
 // manifestHint says why something other than Signpost does not respond with a manifest, and what to do about it.
-func (o *outcome) manifestHint() string {
-	_, _, isManifestPath := routes.Parse(o.asked.Path)
-	if o.redirect != "" {
-		return o.redirectHint("studios store the address that they are given: use the target, if it is the right one",
+func (a *Answer) manifestHint() string {
+	_, _, isManifestPath := routes.Parse(a.asked.Path)
+	if a.Redirect != "" {
+		return a.redirectHint("studios store the address that they are given: use the target, if it is the right one",
 			"make the manifest public instead")
 	}
 	switch {
-	case o.status == http.StatusNotFound && isManifestPath && strings.HasSuffix(o.asked.Path, "/"):
+	case a.Status == http.StatusNotFound && isManifestPath && strings.HasSuffix(a.asked.Path, "/"):
 		return "remove the slash at the end of the address"
-	case o.status == http.StatusNotFound && isManifestPath:
+	case a.Status == http.StatusNotFound && isManifestPath:
 		return "something other than Signpost answered, such as the feed service: " + routeHint +
 			"; a service that publishes its manifest itself has none at this path"
 	}
-	return cmp.Or(manifestHints[o.status], statusHint(o.status, "respond to every GET request with the manifest"))
+	return cmp.Or(manifestHints[a.Status], statusHint(a.Status, "respond to every GET request with the manifest"))
 }
 
 const publicHint = "studios send no credentials: make the manifest public"
@@ -185,44 +170,47 @@ const routeHint = "make the proxy send paths that end in /endpoints-manifest to 
 // explain sets the hint of a call that got no feed, and the facts behind it. If no feed of the service answered, base
 // is the path before the version in the address of the manifest: a proxy may have lost it.
 func (p *probe) explain(base string) {
-	o, r, params := p.outcome, &p.result, p.target.params
+	a, r, params := p.answer, &p.result, p.target.params
 	if !p.target.own {
 		base = ""
 	}
-	switch missing := o.empty || o.status == http.StatusNotFound; {
-	case o.redirect != "":
-		r.Hint = o.redirectHint("use the URL that it redirects to: clients do not send context keys after a redirect",
+	missing := p.empty || a.Status == http.StatusNotFound
+	switch {
+	case a.Redirect != "":
+		r.Hint = a.redirectHint("use the URL that it redirects to: clients do not send context keys after a redirect",
 			"declare the context key that the feed needs, or make it public")
-	case o.signpost != nil:
+	case a.signpost != nil:
 		r.Hint = "Signpost wrote this response, so the proxy sends the paths of feeds to it: " +
 			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service"
-	case missing && base != "" && !strings.HasPrefix(o.asked.Path, base+"/"):
+	case missing && base != "" && !strings.HasPrefix(a.asked.Path, base+"/"):
 		r.Cause = causeBasePath
 		r.Hint = fmt.Sprintf("the address of the manifest begins with %q, and the URL does not: "+
 			"the proxy strips it on the way to Signpost. Write %[2]s into the URLs of the definition; "+
 			"then set base_path: %[2]s, and make the proxy keep the prefix", base, base)
-	case o.status == http.StatusNotFound && base != "":
+	case a.Status == http.StatusNotFound && base != "":
 		r.Cause = causeBasePath
 		r.Hint = fmt.Sprintf("correct the URL in the definition or, "+
 			"if the proxy strips %q from it on the way to the feed service, make it keep the prefix", base)
-	case o.empty && strings.Contains(o.server, "Caddy"):
+	case p.empty && strings.Contains(a.Header.Get("Server"), "Caddy"):
 		r.Hint = "Caddy answers like this if none of its routes has the path: route it to the feed service"
-	case o.empty:
+	case p.empty:
 		r.Hint = "send the feed; an empty JSON feed is an object with an empty list"
+	case p.refused() && len(p.unsent) > 0:
+		r.Hint = "try it with an app that knows such keys"
 	case p.refused():
 		r.Hint = cmp.Or(p.keyHint(), "apps would get this, too: "+declareHint)
 		if p.onlyGeoRestricted() {
 			r.Hint += "; if it wants to know who calls, " + declareHint
 		}
-	case o.status == http.StatusNotFound && p.named:
+	case a.Status == http.StatusNotFound && p.named:
 		r.Hint = "correct the feed that is given for it"
-	case o.status == http.StatusNotFound && len(params) > 0 && p.link == nil:
+	case a.Status == http.StatusNotFound && len(params) > 0 && p.link == nil:
 		r.Cause, r.Params = causeNotFound, params
 		r.Hint = "correct the URL in the definition, or the value for " + strings.Join(params, ", ")
-	case o.status == http.StatusBadRequest: // also what package contextkeys responds with if a key is missing
-		r.Hint = strings.TrimPrefix(p.keyHint()+"; "+feedHints[o.status], "; ")
+	case a.Status == http.StatusBadRequest: // also what package contextkeys responds with if a key is missing
+		r.Hint = strings.TrimPrefix(p.keyHint()+"; "+feedHints[a.Status], "; ")
 	default:
-		r.Hint = cmp.Or(feedHints[o.status], statusHint(o.status, "find out what the service means by it"))
+		r.Hint = cmp.Or(feedHints[a.Status], statusHint(a.Status, "find out what the service means by it"))
 	}
 }
 

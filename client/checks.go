@@ -80,7 +80,7 @@ func (c *checker) checkRedirect(context.Context) {
 		c.add(Passed, "", "no redirect")
 		return
 	}
-	c.addProblem("", newOutcome(c.address, c.answer).problem())
+	c.addProblem("", c.answer.problem())
 	c.blocked = "the address redirects"
 }
 
@@ -89,9 +89,8 @@ func (c *checker) checkStatus(ctx context.Context) {
 		c.add(Passed, "", "200 OK")
 		return
 	}
-	o := newOutcome(c.address, c.answer)
-	p := o.problem()
-	missing := o.signpost == nil && o.status == http.StatusNotFound && !strings.HasSuffix(c.address.Path, "/")
+	p := c.answer.problem()
+	missing := c.answer.signpost == nil && c.answer.Status == http.StatusNotFound && !strings.HasSuffix(c.address.Path, "/")
 	if c.forwardsManifest() && missing {
 		p.Hint = fmt.Sprintf("%s has no manifest at this path; if another server publishes it, "+
 			"give the address with the port of that server: it is then fetched from there", c.opts.SendTo.Host)

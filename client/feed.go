@@ -30,10 +30,10 @@ type Violation struct {
 	Message string // explanation; it may quote the feed
 }
 
-// readFeed extracts what the checks of feeds need from a response, which is JSON unless it is truncated. The body
-// itself is not kept.
-func (c *checker) readFeed(p *probe, answer *Answer) {
-	p.feed = answer.Header
+// readFeed extracts what the checks of feeds need from a response, which is JSON unless it is truncated.
+func (c *checker) readFeed(p *probe) {
+	answer := p.answer
+	p.isFeed = true
 	add := func(status Status, hint, format string, args ...any) {
 		p.problems = append(p.problems,
 			Result{Status: status, Endpoint: p.target.URL, Message: p.at() + fmt.Sprintf(format, args...), Hint: hint})
@@ -98,7 +98,7 @@ func (c *checker) checkFeeds(context.Context) {
 func (c *checker) checkFeedCORS(context.Context) {
 	var none, several []*probe
 	for _, p := range c.feeds {
-		allowed := strings.Join(p.feed.Values("Access-Control-Allow-Origin"), ", ")
+		allowed := strings.Join(p.answer.Header.Values("Access-Control-Allow-Origin"), ", ")
 		switch {
 		case allowed == "*" || allowed == appOrigin:
 		case strings.ContainsAny(allowed, ", "):
@@ -135,7 +135,7 @@ func (c *checker) checkFeedCache(context.Context) {
 		return
 	}
 	shared := slices.DeleteFunc(personal, func(p *probe) bool {
-		directives := listed(p.feed, "Cache-Control")
+		directives := listed(p.answer.Header, "Cache-Control")
 		return !slices.Contains(directives, "public") && !slices.Contains(directives, "s-maxage")
 	})
 	if len(shared) > 0 {

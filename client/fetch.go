@@ -52,7 +52,7 @@ func (e *StatusError) Error() string {
 
 // problem explains a status of which nothing else is known.
 func (e *StatusError) problem() Problem {
-	return (&outcome{asked: new(url.URL), status: e.Status, redirect: e.Redirect}).problem()
+	return (&Answer{Status: e.Status, Redirect: e.Redirect, asked: new(url.URL)}).problem()
 }
 
 // Fetch fetches the manifest at an address. The response is 200 OK and complete. For any other status, including

@@ -137,7 +137,7 @@ func (c *checker) checkLinks(context.Context) {
 	for _, p := range dead {
 		r := c.add(Failed, hint, "%s, does not work: %s", p.link.located(), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.target.URL, p.result.Cause, p.result.ContextKeys
-		if p.status != http.StatusNotFound && p.status != http.StatusGone {
+		if p.status() != http.StatusNotFound && p.status() != http.StatusGone {
 			r.Hint += "; " + p.result.Hint
 		}
 	}

@@ -38,11 +38,11 @@ type probe struct {
 	named  bool           // its URL is the feed in the endpoint's values
 
 	result   Result
-	status   int         // 0 if there is no complete response
-	outcome  *outcome    // what is known about the response if it is not a feed
-	feed     http.Header // header of the response if it is a feed, or nil
-	problems []Result    // what is wrong with the shape of the feed
-	links    []*link     // of the feed, until they have been sorted
+	answer   *Answer  // without its body; nil if there is no complete response
+	empty    bool     // it is a success without a body
+	isFeed   bool     // it is a feed
+	problems []Result // what is wrong with the shape of the feed
+	links    []*link  // of the feed, until they have been sorted
 }
 
 // set fills in the result.
@@ -54,12 +54,20 @@ func (p *probe) set(status Status, hint, format string, args ...any) *probe {
 	return p
 }
 
+// status returns the status of the response, or 0 if there is no complete one.
+func (p *probe) status() int {
+	if p.answer == nil {
+		return 0
+	}
+	return p.answer.Status
+}
+
 // dead reports whether a call failed.
-func (p *probe) dead() bool { return p.status/100 != 2 }
+func (p *probe) dead() bool { return p.status()/100 != 2 }
 
 // refused reports whether the service wants to know who calls.
 func (p *probe) refused() bool {
-	return p.status == http.StatusUnauthorized || p.status == http.StatusForbidden
+	return p.status() == http.StatusUnauthorized || p.status() == http.StatusForbidden
 }
 
 // answered reports whether a feed answered a call, if only to ask for credentials.
@@ -99,7 +107,7 @@ func (c *checker) checkProbes(ctx context.Context) {
 	c.call(calls)
 	c.follow(ctx, calls)
 	all := slices.Concat(c.endpoints, c.followed)
-	c.feeds = slices.DeleteFunc(slices.Clone(all), func(p *probe) bool { return p.feed == nil })
+	c.feeds = slices.DeleteFunc(slices.Clone(all), func(p *probe) bool { return !p.isFeed })
 	answered := slices.ContainsFunc(all, (*probe).answered)
 	base := ""
 	if !answered {
@@ -107,7 +115,7 @@ func (c *checker) checkProbes(ctx context.Context) {
 		base = strings.TrimSuffix(base, "/")
 	}
 	for _, p := range all {
-		if p.outcome != nil {
+		if p.answer != nil && (p.dead() || p.empty) {
 			p.explain(base)
 		}
 	}
@@ -342,29 +350,24 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 	got := mediaType(answer.Header.Get("Content-Type"))
 	// That it is not declared is a finding about the manifest.
 	declared := cmp.Or(mediaType(p.target.MIMEType), got, signpost.MIMEJSON)
-	p.status = answer.Status
-	o := newOutcome(httpurl.Requested(p.req), answer)
+	p.answer = answer
+	p.empty = !p.dead() && len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated
 	status, told := statusText(answer.Status), fmt.Sprintf("Content-Type %q", p.shown(got))
 	if got == "" {
 		told = "no Content-Type"
 	}
 	readable := isJSON(declared) && (answer.Truncated || json.Valid(answer.Body))
-	o.empty = !p.dead() && len(bytes.TrimSpace(answer.Body)) == 0 && !answer.Truncated
 	switch {
 	case p.refused() && len(p.unsent) > 0:
-		p.set(Warned, "try it with an app that knows such keys", "the response is %s", status)
-	case p.dead() || o.empty:
-		p.outcome = o
-		told := "the response is " + status
-		switch {
-		case o.empty:
-			told = status + " with an empty body"
-		case o.isLoop():
-			told += ", to itself: a loop"
-		case answer.Redirect != "":
-			told += ", to " + p.quoteURL(answer.Redirect)
-		}
-		p.set(Failed, "", "%s", told)
+		p.set(Warned, "", "the response is %s", status)
+	case p.empty:
+		p.set(Failed, "", "%s with an empty body", status)
+	case answer.isLoop():
+		p.set(Failed, "", "the response is %s, to itself: a loop", status)
+	case answer.Redirect != "":
+		p.set(Failed, "", "the response is %s, to %s", status, p.quoteURL(answer.Redirect))
+	case p.dead():
+		p.set(Failed, "", "the response is %s", status)
 	case declared == signpost.MIMEForm:
 		p.set(Warned, "declare the type of the response",
 			"%s with %s; mime_type is %q, which no response to a get request has", status, told, declared)
@@ -384,6 +387,7 @@ func (c *checker) judge(p *probe, answer *Answer, err error) {
 		p.set(Passed, "", "%s, %s", status, declared)
 	}
 	if !p.dead() && isJSON(got) && readable {
-		c.readFeed(p, answer)
+		c.readFeed(p)
 	}
+	answer.Body = nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"signpost/internal/httpurl"
@@ -20,7 +21,9 @@ type Answer struct {
 	Truncated bool   // the body is longer than MaxAnswer
 	Redirect  string // target of a redirect, which was not followed; services may repeat the query in it, including ctx
 
-	compressed bool // the body was, on its way
+	asked      *url.URL     // wherever SendTo sent the request
+	compressed bool         // the body was, on its way
+	signpost   *problemBody // what Signpost says, if it wrote this error
 	tls        *tls.ConnectionState
 }
 
@@ -61,7 +64,8 @@ func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 		err = ctx.Err() // a server that notices the cancellation may end its response properly, but early
 	}
 	body, compressed, undecoded := decode(res.Header, sent, limit)
-	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body, compressed: compressed, tls: res.TLS}
+	answer := &Answer{Status: res.StatusCode, Header: res.Header, Body: body, asked: httpurl.Requested(req),
+		compressed: compressed, signpost: signpostProblem(res.StatusCode, body), tls: res.TLS}
 	answer.Truncated = max(len(sent), len(body)) > limit
 	if answer.Truncated {
 		answer.Body = body[:min(limit, len(body))]
@@ -71,7 +75,7 @@ func exchange(req *http.Request, opts Options, limit int) (*Answer, error) {
 		answer.Header.Del("Content-Length")
 	}
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
-		if target, err := httpurl.Requested(req).Parse(location); err == nil {
+		if target, err := answer.asked.Parse(location); err == nil {
 			answer.Redirect = target.String()
 		}
 	}
