@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -49,32 +50,14 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 	if err != nil {
 		return nil, err
 	}
-	for _, item := range e.ContextObj {
-		unsendable := item.Place() != "" && !item.SentWith(e.Method)
-		if unsendable && (item.Required || call.Context[item.Key] != nil) {
-			return nil, fmt.Errorf("endpoint %q: context key %q belongs in the body, but a get request has none",
-				e.URL, item.Key)
-		}
-	}
-	encoded, err := contextkeys.Encode(e.ContextObj, call.Context)
-	if err != nil {
+	encoded, ctxErr := contextkeys.Encode(e.ContextObj, call.Context)
+	header, headerErr := contextkeys.EncodeHeader(e.ContextObj, call.Context)
+	body, contentType, bodyErr := encodeBody(e, call.Context)
+	if err := cmp.Or(ctxErr, headerErr, bodyErr); err != nil {
 		return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
 	}
 	if encoded != "" {
 		query = append(query, parameter{signpost.ContextCtx, encoded})
-	}
-	header, err := contextkeys.EncodeHeader(e.ContextObj, call.Context)
-	if err != nil {
-		return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
-	}
-	var body io.Reader
-	contentType := ""
-	if e.Method == signpost.MethodPost {
-		var encodedBody []byte
-		if encodedBody, contentType, err = contextkeys.EncodeBody(e.ContextObj, call.Context, e.MIMEType); err != nil {
-			return nil, fmt.Errorf("endpoint %q: %w", e.URL, err)
-		}
-		body = bytes.NewReader(encodedBody)
 	}
 	req, err := http.NewRequestWithContext(ctx, strings.ToUpper(e.Method), setQuery(target, query), body)
 	if err != nil {
@@ -87,6 +70,21 @@ func NewRequest(ctx context.Context, e signpost.Endpoint, call Call) (*http.Requ
 	req.Header.Set("Accept", accept(e))
 	maps.Copy(req.Header, header)
 	return req, nil
+}
+
+// encodeBody returns the body for an endpoint and its Content-Type. A get request has none, and cannot carry the items
+// that belong there.
+func encodeBody(e signpost.Endpoint, values map[string]any) (body io.Reader, contentType string, err error) {
+	if e.Method == signpost.MethodPost {
+		encoded, contentType, err := contextkeys.EncodeBody(e.ContextObj, values, e.MIMEType)
+		return bytes.NewReader(encoded), contentType, err
+	}
+	for _, item := range e.ContextObj {
+		if item.Type == signpost.ContextBodyParam && (item.Required || values[item.Key] != nil) {
+			return nil, "", fmt.Errorf("context key %q belongs in the body, but a get request has none", item.Key)
+		}
+	}
+	return nil, "", nil
 }
 
 // accept returns the Accept header for an endpoint. On a post endpoint the form type describes the request, so no
