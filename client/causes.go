@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"signpost"
@@ -199,7 +200,7 @@ func (p *probe) explain(base string) {
 		r.Hint = "try it with an app that knows such keys"
 	case p.refused():
 		r.Hint = cmp.Or(p.keyHint(), "apps would get this, too: "+declareHint)
-		if p.onlyGeoRestricted() {
+		if slices.Equal(p.target.ContextObj, signpost.GeoRestriction().ContextObj) { // which say where, and not who
 			r.Hint += "; if it wants to know who calls, " + declareHint
 		}
 	case a.Status == http.StatusNotFound && p.named:
@@ -234,12 +235,6 @@ func (p *probe) keyHint() string {
 		hints = append(hints, "it may need a key that the manifest declares as optional: "+strings.Join(unsent, ", "))
 	}
 	return strings.Join(hints, "; ")
-}
-
-// onlyGeoRestricted reports whether the only key of the endpoint says where it is called from, and not by whom.
-func (p *probe) onlyGeoRestricted() bool {
-	keys, geo := p.target.ContextObj, signpost.GeoRestriction().ContextObj[0].Key
-	return len(keys) == 1 && keys[0].Key == geo
 }
 
 const declareHint = "declare the context key that it needs, as the feature authentication does, or make it public"

@@ -90,8 +90,8 @@ func (c *checker) checkStatus(ctx context.Context) {
 		return
 	}
 	p := c.answer.problem()
-	missing := c.answer.signpost == nil && c.answer.Status == http.StatusNotFound && !strings.HasSuffix(c.address.Path, "/")
-	if c.forwardsManifest() && missing {
+	missing := c.answer.Status == http.StatusNotFound && !strings.HasSuffix(c.address.Path, "/")
+	if c.forwardsManifest() && c.answer.signpost == nil && missing {
 		p.Hint = fmt.Sprintf("%s has no manifest at this path; if another server publishes it, "+
 			"give the address with the port of that server: it is then fetched from there", c.opts.SendTo.Host)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"net/http"
 	"slices"
@@ -148,33 +147,34 @@ func (c *checker) checkProbes(ctx context.Context) {
 
 // warnOfUnusedValues reports values that no endpoint uses: most likely a name is misspelt.
 func (c *checker) warnOfUnusedValues() {
-	var params, keys, names []string
-	byName := make(map[string]*target)
+	type names struct{ params, keys []string }
+	var all names
+	own := make(map[string]names) // by URL and by path
 	for _, t := range c.targets {
-		params = append(params, t.params...)
-		keys = append(keys, t.contextKeys()...)
-		names = append(names, t.URL, t.url.Path())
-		byName[t.URL], byName[t.url.Path()] = t, t
-	}
-	const noEndpoint = "values are given for the endpoint %q, which the manifest does not have"
-	c.warnOfUnused(maps.Keys(c.opts.Params), params, "a value is given for the placeholder {{%s}}, which no endpoint has")
-	c.warnOfUnused(maps.Keys(c.opts.Context), keys, "a value is given for the context key %q, which no endpoint declares")
-	c.warnOfUnused(maps.Keys(c.opts.Endpoints), names, noEndpoint)
-	for _, name := range slices.Sorted(maps.Keys(c.opts.Endpoints)) {
-		if t, values := byName[name], c.opts.Endpoints[name]; t != nil {
-			before := len(c.results)
-			c.warnOfUnused(maps.Keys(values.Params), t.params, "a value is given for the placeholder {{%s}}, which it does not have")
-			c.warnOfUnused(maps.Keys(values.Context), t.contextKeys(), "a value is given for the context key %q, which it does not declare")
-			for i := range c.results[before:] {
-				c.results[before+i].Endpoint = t.URL
-			}
+		var keys []string
+		for _, item := range t.ContextObj {
+			keys = append(keys, item.Key)
 		}
+		all = names{append(all.params, t.params...), append(all.keys, keys...)}
+		for _, at := range []string{t.URL, t.url.Path()} {
+			own[at] = names{append(own[at].params, t.params...), append(own[at].keys, keys...)}
+		}
+	}
+	const param, key = "a value is given for the placeholder {{%s}}", "a value is given for the context key %q"
+	urls := slices.Sorted(maps.Keys(own))
+	warnOfUnused(c, c.opts.Params, all.params, param, "no endpoint has")
+	warnOfUnused(c, c.opts.Context, all.keys, key, "no endpoint declares")
+	warnOfUnused(c, c.opts.Endpoints, urls, "values are given for the endpoint %q", "the manifest does not have")
+	for _, at := range urls {
+		values := c.opts.Endpoints[at]
+		warnOfUnused(c, values.Params, own[at].params, param, fmt.Sprintf("%q does not have", at))
+		warnOfUnused(c, values.Context, own[at].keys, key, fmt.Sprintf("%q does not declare", at))
 	}
 }
 
-// warnOfUnused reports the names of values that are not known.
-func (c *checker) warnOfUnused(given iter.Seq[string], known []string, message string) {
-	for _, name := range slices.Sorted(given) {
+// warnOfUnused reports names of values that are not known, and who does not know them.
+func warnOfUnused[V any](c *checker, given map[string]V, known []string, message, who string) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if slices.Contains(known, name) {
 			continue
 		}
@@ -182,7 +182,7 @@ func (c *checker) warnOfUnused(given iter.Seq[string], known []string, message s
 		if near := spell.Nearest(name, known); near != "" {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
-		c.add(Warned, hint, message, name)
+		c.add(Warned, hint, message+", which %s", name, who)
 	}
 }
 

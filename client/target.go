@@ -40,14 +40,6 @@ func (c *checker) register(m signpost.Manifest) {
 	c.index = match.NewIndex(versions...)
 }
 
-// contextKeys returns the keys that the endpoint declares.
-func (t *target) contextKeys() (keys []string) {
-	for _, item := range t.ContextObj {
-		keys = append(keys, item.Key)
-	}
-	return keys
-}
-
 // owner returns the endpoint that answers for a feed, or nil.
 func (c *checker) owner(feed string) *target {
 	i := c.index.Find(feed)
