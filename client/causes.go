@@ -39,9 +39,6 @@ func signpostProblem(status int, body []byte) *problemBody {
 	return nil
 }
 
-// refusedNotAllowed is the reason of a problem for a host that is not one of those that Signpost answers for.
-const refusedNotAllowed = "not-allowed"
-
 const (
 	loopHint = "the service takes the request for plain http, because TLS ends in front of it, and redirects to https: " +
 		"make the proxy send X-Forwarded-Proto: https and the service trust it, " +
@@ -52,7 +49,6 @@ const (
 
 	parameterHint = "check whether it needs a parameter that the manifest does not declare, " +
 		"or rejects a default of its modifiers"
-	limitHint = "it limits requests: try again later"
 	proxyHint = "the proxy in front of the service gets no response from it: start the service, " +
 		"correct its address in the proxy, or find out why it takes so long"
 	sizeHint = "context values make requests long: raise the limit of the proxy in front of the service, " +
@@ -112,7 +108,7 @@ func (a *Answer) signpostHint() (cause, hint string) {
 	case hostReplaced:
 		return "", fmt.Sprintf("Signpost got the host %q in the header %s, not %s: "+
 			"make the proxy replace that header with the host that clients ask for", p.Host, p.Header, asked)
-	case p.Reason == refusedNotAllowed:
+	case p.Reason == "not-allowed":
 		return causeHostNotAllowed, "configure the service to answer for this host"
 	case a.Status == http.StatusNotFound && p.Path != "" && p.Path != a.asked.Path:
 		return "", fmt.Sprintf("the path %q arrived at Signpost, so the proxy in front of it rewrites the path: "+
@@ -150,14 +146,15 @@ var manifestHints = map[int]string{
 	http.StatusMisdirectedRequest: "configure the proxy and the service behind it to answer for this host",
 	http.StatusBadRequest: "check that the service is meant to be called by this host, " +
 		"and that its port speaks https or plain http as the address says",
-	http.StatusUnauthorized:    publicHint,
-	http.StatusForbidden:       publicHint,
-	http.StatusTooManyRequests: limitHint,
+	http.StatusUnauthorized: publicHint,
+	http.StatusForbidden:    publicHint,
 }
 
-// statusHint returns the hint about a status, unless it says that the service fails.
+// statusHint returns the hint about a status, unless it says that the service fails, or has had enough.
 func statusHint(status int, hint string) string {
 	switch {
+	case status == http.StatusTooManyRequests:
+		return "it limits requests: try again later"
 	case status == http.StatusInternalServerError:
 		return "look at the service's log"
 	case status > http.StatusInternalServerError:
@@ -249,10 +246,8 @@ var feedHints = map[int]string{
 	http.StatusMethodNotAllowed:    "check whether it is a post endpoint, and declare method post then",
 	http.StatusMisdirectedRequest: "configure the feed service to answer for this host, " +
 		"and the proxy in front of it to pass the host on",
-	http.StatusTooManyRequests: limitHint,
-	http.StatusBadGateway:      proxyHint,
-	http.StatusGatewayTimeout:  proxyHint,
-
+	http.StatusBadGateway:                  proxyHint,
+	http.StatusGatewayTimeout:              proxyHint,
 	http.StatusRequestURITooLong:           sizeHint,
 	http.StatusRequestHeaderFieldsTooLarge: sizeHint,
 }

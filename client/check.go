@@ -147,10 +147,7 @@ func Check(ctx context.Context, address string, opts CheckOptions) (Report, erro
 	if err != nil {
 		return Report{}, err
 	}
-	name, err := host.Parse(u.Host)
-	if err != nil {
-		return Report{}, err
-	}
+	name, _ := host.Parse(u.Host) // ParseAddress has done so before
 	c := &checker{opts: opts, address: u, host: name, ownHosts: signpost.FetchedFrom(name), hosts: make(map[string]bool),
 		called: make(map[string]bool), seen: make(map[string]bool)}
 	c.answer, c.err = c.get(ctx, u, "", "")

@@ -90,8 +90,7 @@ func Explain(err error) Problem {
 			Hint: "start the service, or correct host and port"}
 	case errors.Is(err, io.ErrUnexpectedEOF), request.begun && closed,
 		strings.Contains(err.Error(), "stream error"): // of HTTP/2, which has no type for it
-		return Problem{Message: "the response is cut off",
-			Hint: cutOffHint}
+		return Problem{Message: "the response is cut off", Hint: cutOffHint}
 	case closed:
 		return Problem{Message: "the connection was closed without a response",
 			Hint: "look at the log of the service and of a proxy in front of it"}

@@ -126,25 +126,29 @@ func (c *checker) checkFeedCORS(context.Context) {
 
 // checkFeedCache checks that shared caches do not store responses that required a context key.
 func (c *checker) checkFeedCache(context.Context) {
-	personal := slices.DeleteFunc(c.feeds, func(p *probe) bool {
+	personal := 0
+	var shared []*probe
+	for _, p := range c.feeds {
 		isSent := func(item signpost.ContextItem) bool { return item.Required && p.sent[item.Key] != nil }
-		return !slices.ContainsFunc(p.target.ContextObj, isSent)
-	})
-	if len(personal) == 0 {
-		c.add(Skipped, "", "no feed was called with a required context key")
-		return
-	}
-	shared := slices.DeleteFunc(personal, func(p *probe) bool {
+		if !slices.ContainsFunc(p.target.ContextObj, isSent) {
+			continue
+		}
+		personal++
 		directives := listed(p.answer.Header, "Cache-Control")
-		return !slices.Contains(directives, "public") && !slices.Contains(directives, "s-maxage")
-	})
-	if len(shared) > 0 {
+		if slices.Contains(directives, "public") || slices.Contains(directives, "s-maxage") {
+			shared = append(shared, p)
+		}
+	}
+	switch {
+	case personal == 0:
+		c.add(Skipped, "", "no feed was called with a required context key")
+	case len(shared) > 0:
 		c.add(Failed, "send Cache-Control: private, or no-store",
 			"Cache-Control has public or s-maxage, so shared caches keep feeds that require a context key: %s",
 			describeEndpoints(shared))
-		return
+	default:
+		c.add(Passed, "", "no feed that requires a context key is marked public or s-maxage")
 	}
-	c.add(Passed, "", "no feed that requires a context key is marked public or s-maxage")
 }
 
 // listed returns the names in a header that is a list, without their values, in lower case.

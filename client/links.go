@@ -131,10 +131,11 @@ func (c *checker) checkLinks(context.Context) {
 		c.add(Failed, "correct the links, or declare endpoints for them",
 			"%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
 	}
-	works := func(p *probe) bool { return !p.dead() || p.result.Cause == causeCanceled }
-	dead := slices.DeleteFunc(slices.Clone(c.followed), works)
 	const hint = "correct the link, or what it leads to"
-	for _, p := range dead {
+	for _, p := range c.followed {
+		if !p.dead() || p.result.Cause == causeCanceled {
+			continue
+		}
 		r := c.add(Failed, hint, "%s, does not work: %s", p.link.located(), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.target.URL, p.result.Cause, p.result.ContextKeys
 		if p.status() != http.StatusNotFound && p.status() != http.StatusGone {
