@@ -40,12 +40,8 @@ func signpostProblem(status int, body []byte) *problemBody {
 }
 
 const (
-	loopHint = "the service takes the request for plain http, because TLS ends in front of it, and redirects to https: " +
-		"make the proxy send X-Forwarded-Proto: https and the service trust it, " +
-		"or let the proxy alone redirect, and only plain http"
-	schemeHint = "the service takes the request for plain http, because TLS ends in front of it: " +
-		"make the proxy send X-Forwarded-Proto: https and the service trust it"
-	ownHostHint = "the service redirects to the host that the proxy calls it by: make the proxy pass the Host header on"
+	plainHint = "the service takes the request for plain http, because TLS ends in front of it"
+	protoHint = "make the proxy send X-Forwarded-Proto: https and the service trust it"
 
 	parameterHint = "check whether it needs a parameter that the manifest does not declare, " +
 		"or rejects a default of its modifiers"
@@ -65,13 +61,13 @@ func (a *Answer) redirectHint(use, signIn string) string {
 	to, err := url.Parse(a.Redirect)
 	switch {
 	case a.isLoop():
-		return loopHint
+		return plainHint + ", and redirects to https: " + protoHint + ", or let the proxy alone redirect, and only plain http"
 	case err != nil:
 		return use
 	case isPrivate(to.Host) && !isPrivate(a.asked.Host):
-		return ownHostHint
+		return "the service redirects to the host that the proxy calls it by: make the proxy pass the Host header on"
 	case a.asked.Scheme == "https" && to.Scheme == "http" && host.Equal(to.Host, a.asked.Host):
-		return schemeHint
+		return plainHint + ": " + protoHint
 	case strings.HasPrefix(to.Path, a.asked.Path):
 		return use
 	}

@@ -246,7 +246,6 @@ func isSomethingElse(body []byte) bool {
 	return !slices.Contains(names, "endpoints") && spell.Nearest("endpoints", names) == ""
 }
 
-// addFinding adds a finding about the manifest.
 func (c *checker) addFinding(f signpost.Finding) {
 	at := ""
 	if f.Line > 0 && f.Path.Endpoint() == "" { // a manifest is one long line, so the endpoint is the better location
@@ -305,7 +304,9 @@ func (c *checker) checkHost(ctx context.Context) {
 	case own > 0:
 		c.add(Passed, "", "%d of %s are on %s", own, spell.Count(all, "URL"), c.host)
 	default:
-		r := c.add(Failed, hostHint, "none of %s is on %s: apps would call another host, such as %s",
+		const hint = "the service does not see the host that it is called by, or is configured to write another one: " +
+			"a proxy in front of it must pass the Host header on"
+		r := c.add(Failed, hint, "none of %s is on %s: apps would call another host, such as %s",
 			spell.Count(all, "URL"), c.host, hostname)
 		r.Cause = causeWrongHost
 		if c.isCached(ctx) {
@@ -329,10 +330,6 @@ func (c *checker) isCached(ctx context.Context) bool {
 	}
 	return false
 }
-
-// hostHint is the hint for a manifest with the wrong host: there is almost always a proxy in front of the service.
-const hostHint = "the service does not see the host that it is called by, or is configured to write another one: " +
-	"a proxy in front of it must pass the Host header on"
 
 const doubledHint = "make sure that the header is set by either the proxy or the service, not both"
 

@@ -77,8 +77,8 @@ func (c *checker) compareEncodings(ctx context.Context) {
 	}
 	const (
 		ignoresVary = "a cache or proxy in front of the service ignores Vary: Accept-Encoding, " +
-			"and stores one response for all clients: " +
-			"make it obey Vary, as nginx does without proxy_ignore_headers Vary; or the service compresses for clients that do not accept it"
+			"and stores one response for all clients: make it obey Vary, as nginx does without proxy_ignore_headers Vary; " +
+			"or the service compresses for clients that do not accept it"
 		mixes = "a cache in front of the service mixes responses, or still has an older one: " +
 			"make it obey Vary: Accept-Encoding, and the host a part of its keys " +
 			"(nginx: proxy_cache_key $scheme$host$uri); " +

@@ -24,7 +24,7 @@ const (
 	maxListed = 3
 )
 
-// Violation is a place where a feed violates its JSON Schema.
+// Violation is a reason why a feed is not valid against its JSON Schema.
 type Violation struct {
 	Pointer string // location, as a JSON pointer (RFC 6901)
 	Message string // explanation; it may quote the feed
@@ -79,7 +79,6 @@ func (c *checker) readFeed(p *probe) {
 	})
 }
 
-// checkFeeds checks the shape of the responses.
 func (c *checker) checkFeeds(context.Context) {
 	before := len(c.results)
 	for _, p := range c.feeds {
@@ -94,7 +93,6 @@ func (c *checker) checkFeeds(context.Context) {
 	}
 }
 
-// checkFeedCORS checks that apps in a browser engine can read the feeds.
 func (c *checker) checkFeedCORS(context.Context) {
 	var none, several []*probe
 	for _, p := range c.feeds {
@@ -124,7 +122,6 @@ func (c *checker) checkFeedCORS(context.Context) {
 	}
 }
 
-// checkFeedCache checks that shared caches do not store responses that required a context key.
 func (c *checker) checkFeedCache(context.Context) {
 	personal := 0
 	var shared []*probe

@@ -116,7 +116,6 @@ var jsonKinds = map[byte]string{
 	'{': "an object", '[': "an array", '"': "a string", 't': "a boolean", 'f': "a boolean", 'n': "null",
 }
 
-// jsonKind names the type of a JSON text.
 func jsonKind(text []byte) string { return cmp.Or(jsonKinds[text[0]], "a number") }
 
 // newGet returns the request for a manifest.

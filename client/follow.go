@@ -135,7 +135,7 @@ func (c *checker) probeResults() (results []Result) {
 	told := make(map[*probe]bool)
 	for _, p := range c.endpoints {
 		r := p.result
-		notFound := p.status() == http.StatusNotFound && p.answer.signpost == nil && !p.named
+		notFound := p.answer.Status == http.StatusNotFound && p.answer.signpost == nil && !p.named
 		needsLink := p.req == nil && r.Cause == causeMissingValues && len(r.Params) > 0
 		if !notFound && !needsLink {
 			results = append(results, r)

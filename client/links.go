@@ -71,7 +71,7 @@ func (c *checker) addLink(p *probe, text, pointer string) {
 	switch {
 	case u.Scheme != "" && isPrivate(u.Host) && !isPrivate(c.address.Host):
 		l.problem = localLink
-	case isFile(u) && owner == nil:
+	case owner == nil && slices.Contains(fileTypes, strings.ToLower(path.Ext(u.Path))):
 		return
 	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.isRelative(u)):
 		l.problem = relativeLink
@@ -115,12 +115,6 @@ var fileTypes = []string{
 	".css", ".eot", ".htm", ".html", ".js", ".mjs", ".otf", ".pdf", ".ttf", ".woff", ".woff2", ".zip",
 }
 
-// isFile reports whether the extension of a link is that of a file.
-func isFile(link *url.URL) bool {
-	return slices.Contains(fileTypes, strings.ToLower(path.Ext(link.Path)))
-}
-
-// checkLinks reports links that apps cannot call as they should, and links that do not work.
 func (c *checker) checkLinks(context.Context) {
 	before := len(c.results)
 	groups := similar(c.bad)
@@ -138,7 +132,7 @@ func (c *checker) checkLinks(context.Context) {
 		}
 		r := c.add(Failed, hint, "%s, does not work: %s", p.link.located(), p.result.Message)
 		r.Endpoint, r.Cause, r.ContextKeys = p.link.from.target.URL, p.result.Cause, p.result.ContextKeys
-		if p.status() != http.StatusNotFound && p.status() != http.StatusGone {
+		if p.answer.Status != http.StatusNotFound && p.answer.Status != http.StatusGone {
 			r.Hint += "; " + p.result.Hint
 		}
 	}
@@ -194,8 +188,8 @@ func (c *checker) addBadLinks(links []*link) {
 	case near == "":
 		r.Cause = causeNoEndpoint
 	case first.url.Scheme == "http" && strings.HasPrefix(near, "https:"):
-		r.Hint = fmt.Sprintf("correct the link: it is plain http, and %q is not; if TLS ends in front of the service, "+
-			"make the proxy send X-Forwarded-Proto: https and the service trust it", near)
+		r.Hint = fmt.Sprintf("correct the link: it is plain http, and %q is not; if TLS ends in front of the service, ", near) +
+			protoHint
 	default:
 		r.Hint = fmt.Sprintf("correct the link: its scheme, port or user info is not that of %q", near)
 	}

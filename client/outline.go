@@ -84,10 +84,8 @@ func isError(object map[string]any) bool {
 			return true
 		}
 	}
-	switch {
-	case object["success"] == false, object["ok"] == false, object["status"] == "error":
-		return true
-	case object["error"] != nil, object["errors"] != nil:
+	failed := object["success"] == false || object["ok"] == false || object["status"] == "error"
+	if failed || object["error"] != nil || object["errors"] != nil {
 		return true
 	}
 	return len(object) == 1 && (object["message"] != nil || object["detail"] != nil)

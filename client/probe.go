@@ -37,14 +37,13 @@ type probe struct {
 	named  bool           // its URL is the feed in the endpoint's values
 
 	result   Result
-	answer   *Answer  // without its body; nil if there is no complete response
+	answer   *Answer  // without its body; zero if there is no complete response
 	empty    bool     // it is a success without a body
 	isFeed   bool     // it is a feed
 	problems []Result // what is wrong with the shape of the feed
 	links    []*link  // of the feed, until they have been sorted
 }
 
-// set fills in the result.
 func (p *probe) set(status Status, hint, format string, args ...any) *probe {
 	p.result.Status, p.result.Message, p.result.Hint = status, fmt.Sprintf(format, args...), hint
 	if len(p.unsent) > 0 {
@@ -53,20 +52,12 @@ func (p *probe) set(status Status, hint, format string, args ...any) *probe {
 	return p
 }
 
-// status returns the status of the response, or 0 if there is no complete one.
-func (p *probe) status() int {
-	if p.answer == nil {
-		return 0
-	}
-	return p.answer.Status
-}
-
 // dead reports whether a call failed.
-func (p *probe) dead() bool { return p.status()/100 != 2 }
+func (p *probe) dead() bool { return p.answer.Status/100 != 2 }
 
 // refused reports whether the service wants to know who calls.
 func (p *probe) refused() bool {
-	return p.status() == http.StatusUnauthorized || p.status() == http.StatusForbidden
+	return p.answer.Status == http.StatusUnauthorized || p.answer.Status == http.StatusForbidden
 }
 
 // answered reports whether a feed answered a call, if only to ask for credentials.
@@ -114,7 +105,7 @@ func (c *checker) checkProbes(ctx context.Context) {
 		base = strings.TrimSuffix(base, "/")
 	}
 	for _, p := range all {
-		if p.answer != nil && (p.dead() || p.empty) {
+		if p.answer.Status > 0 && (p.dead() || p.empty) {
 			p.explain(base)
 		}
 	}
@@ -209,7 +200,7 @@ func (c *checker) values(t *target) (params map[string]string, context map[strin
 
 // plan prepares the call of an endpoint, or of a link that belongs to it, or the result that says why there is none.
 func (c *checker) plan(ctx context.Context, t *target, l *link) *probe {
-	p := &probe{target: t, sent: make(map[string]any), link: l, result: Result{Endpoint: t.URL}}
+	p := &probe{target: t, sent: make(map[string]any), link: l, result: Result{Endpoint: t.URL}, answer: new(Answer)}
 	switch {
 	case t.Method == signpost.MethodPost:
 		return p.set(Skipped, "", "post endpoints are not called: that might change something")
@@ -235,7 +226,7 @@ func (c *checker) plan(ctx context.Context, t *target, l *link) *probe {
 		}
 	}
 	refusal := c.contextRefusal(t)
-	if hint, reason := p.missing(values, refusal); reason != "" {
+	if hint, reason := p.chooseContext(values, refusal); reason != "" {
 		return p.set(Skipped, hint, "%s", reason)
 	}
 	switch owner := c.otherOwner(t, call); {
@@ -258,13 +249,9 @@ func (c *checker) plan(ctx context.Context, t *target, l *link) *probe {
 	return p
 }
 
-// missing chooses the context values to send, unless there is a reason to refuse them all. If a placeholder or a
+// chooseContext chooses the context values to send, unless there is a reason to refuse them all. If a placeholder or a
 // required key is left without a value, it says so.
-func (p *probe) missing(values map[string]any, refusal string) (hint, reason string) {
-	var needs []string
-	for _, name := range p.result.Params {
-		needs = append(needs, "{{"+name+"}}")
-	}
+func (p *probe) chooseContext(values map[string]any, refusal string) (hint, reason string) {
 	unsent := ""
 	for _, item := range p.target.ContextObj {
 		known, value := item.Place() != "", values[item.Key]
@@ -280,15 +267,19 @@ func (p *probe) missing(values map[string]any, refusal string) (hint, reason str
 		case refusal != "":
 			unsent = fmt.Sprintf("it requires %s, which is not sent because %s", item.Key, refusal)
 		default:
-			needs = append(needs, item.Key)
 			p.result.ContextKeys = append(p.result.ContextKeys, item.Key)
 		}
 	}
-	if len(needs) > 0 {
-		p.result.Cause = causeMissingValues
-		return "give a value for " + strings.Join(needs, " and "), "it needs a value for " + strings.Join(needs, ", ")
+	if len(p.result.Params)+len(p.result.ContextKeys) == 0 {
+		return "", unsent
 	}
-	return "", unsent
+	p.result.Cause = causeMissingValues
+	var needs []string
+	for _, name := range p.result.Params {
+		needs = append(needs, "{{"+name+"}}")
+	}
+	needs = append(needs, p.result.ContextKeys...)
+	return "give a value for " + strings.Join(needs, " and "), "it needs a value for " + strings.Join(needs, ", ")
 }
 
 // otherOwner names the endpoint that answers for the feed of a call, if it is another one: an app would call that one

@@ -112,7 +112,6 @@ func feedURL(e signpost.Endpoint, call Call) (string, error) {
 	return call.Feed, nil
 }
 
-// parameter is one query parameter.
 type parameter struct{ key, value string }
 
 // modifierQuery returns a parameter for each modifier that has a value, in manifest order.
