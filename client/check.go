@@ -132,9 +132,6 @@ const (
 	studioOrigin = "https://studio.example"
 	appOrigin    = "https://app.example"
 
-	// otherTag is an entity tag that no manifest has.
-	otherTag = `"signpost-check"`
-
 	// A certificate that expires this soon should have been renewed. A short-lived certificate always expires soon; for
 	// these, a tenth of the lifetime counts.
 	expiresSoon = 14 * 24 * time.Hour

@@ -231,9 +231,12 @@ func isSent(f signpost.Finding, m signpost.Manifest) bool {
 		return false
 	}
 	i, _ := f.Path[2].(signpost.Item)
-	of := func(e signpost.Endpoint) bool { return e.URL == f.Path.Endpoint() }
-	at := slices.IndexFunc(m.Endpoints, of)
-	return at >= 0 && int(i) < len(m.Endpoints[at].ContextObj) && m.Endpoints[at].ContextObj[i].Place() != ""
+	for _, e := range m.Endpoints {
+		if e.URL == f.Path.Endpoint() && int(i) < len(e.ContextObj) {
+			return e.ContextObj[i].Place() != ""
+		}
+	}
+	return false
 }
 
 // isSomethingElse reports whether a JSON document is null, or an object that is not even meant as a manifest.
@@ -367,7 +370,10 @@ func (c *checker) checkCORS(ctx context.Context) {
 }
 
 func (c *checker) checkETag(ctx context.Context) {
-	const hint = "answer 304 when If-None-Match has the current ETag, as signpost serve does"
+	const (
+		hint     = "answer 304 when If-None-Match has the current ETag, as signpost serve does"
+		otherTag = `"signpost-check"` // which no manifest has
+	)
 	tag := c.answer.Header.Get("ETag")
 	if tag == "" {
 		c.add(Warned, c.remedy("ETag", "send an ETag, and "+hint), "no ETag header: the manifest is sent in full each time")

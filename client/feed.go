@@ -17,11 +17,8 @@ import (
 )
 
 const (
-	// maxViolations limits the number of reported schema violations per feed. The rest are counted.
-	maxViolations = 10
-
-	// maxListed limits how many URLs a result lists.
-	maxListed = 3
+	maxViolations = 10 // of the schema that are reported for a feed; the rest are counted
+	maxListed     = 3  // URLs that a result lists
 )
 
 // Violation is a reason why a feed is not valid against its JSON Schema.

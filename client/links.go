@@ -117,14 +117,7 @@ var fileTypes = []string{
 
 func (c *checker) checkLinks(context.Context) {
 	before := len(c.results)
-	groups := similar(c.bad)
-	for _, group := range groups[:min(maxLinkResults, len(groups))] {
-		c.addBadLinks(group)
-	}
-	if more := len(groups) - maxLinkResults; more > 0 {
-		c.add(Failed, "correct the links, or declare endpoints for them",
-			"%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
-	}
+	c.addBadLinks()
 	const hint = "correct the link, or what it leads to"
 	for _, p := range c.followed {
 		if !p.dead() || p.result.Cause == causeCanceled {
@@ -153,27 +146,32 @@ func (c *checker) checkLinks(context.Context) {
 	}
 }
 
-// similar groups links by their problem, their endpoint, and the pattern of their pointers.
-func similar(links []*link) (groups [][]*link) {
+// addBadLinks adds a result for all links with the same problem, in the same endpoint, at pointers of one pattern.
+func (c *checker) addBadLinks() {
 	type kind struct {
 		problem           *linkProblem
 		endpoint, pattern string
 	}
-	group := make(map[kind]int)
-	for _, l := range links {
-		of := kind{l.problem, l.from.target.URL, pattern(l.pointer)}
-		i, ok := group[of]
-		if !ok {
-			i, groups = len(groups), append(groups, nil)
-			group[of] = i
+	var kinds []kind
+	similar := make(map[kind][]*link)
+	for _, l := range c.bad {
+		k := kind{l.problem, l.from.target.URL, pattern(l.pointer)}
+		if similar[k] == nil {
+			kinds = append(kinds, k)
 		}
-		groups[i] = append(groups[i], l)
+		similar[k] = append(similar[k], l)
 	}
-	return groups
+	for _, k := range kinds[:min(maxLinkResults, len(kinds))] {
+		c.addSimilarLinks(similar[k])
+	}
+	if more := len(kinds) - maxLinkResults; more > 0 {
+		c.add(Failed, "correct the links, or declare endpoints for them",
+			"%s of links that apps cannot call as they should", spell.Count(more, "more kind"))
+	}
 }
 
-// addBadLinks adds the result for similar links. The first one is the example.
-func (c *checker) addBadLinks(links []*link) {
+// addSimilarLinks adds the result for similar links. The first one is the example.
+func (c *checker) addSimilarLinks(links []*link) {
 	first := links[0]
 	example := first.located()
 	if len(links) > 1 {

@@ -19,11 +19,8 @@ import (
 )
 
 const (
-	// maxProbes limits how many endpoints are called. Somebody is waiting for the result.
-	maxProbes = 1000
-
-	// maxFeed limits how much of a feed is read. Apps on television sets choke on less.
-	maxFeed = 4 << 20
+	maxProbes = 1000    // endpoints that are called; somebody is waiting for the result
+	maxFeed   = 4 << 20 // bytes of a feed that are read; apps on television sets choke on less
 )
 
 // probe is the call of an endpoint, or of a link that belongs to it. If it cannot be called, req is nil and the result
