@@ -34,14 +34,14 @@ const (
 //
 // The error is a [*MalformedError].
 func Decode(ctx string) (Values, error) {
-	params, err := decodeCtx(ctx, func(string) bool { return true })
+	params, err := decodeCtx(ctx, nil)
 	if err != nil {
 		return Values{}, err
 	}
 	return Values{parts: map[string]map[string]any{signpost.ContextCtx: params}}, nil
 }
 
-func decodeCtx(ctx string, unique func(name string) bool) (map[string]any, error) {
+func decodeCtx(ctx string, declared map[string]bool) (map[string]any, error) {
 	if ctx == "" {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func decodeCtx(ctx string, unique func(name string) bool) (map[string]any, error
 	if err != nil || isNothing(string(data)) {
 		return nil, err
 	}
-	return decodeObject(data, signpost.ContextCtx, unique)
+	return decodeObject(data, signpost.ContextCtx, declared)
 }
 
 // isNothing reports whether a whole ctx is what some clients send if they have none.
@@ -91,9 +91,9 @@ func DecodeText(ctx string) ([]byte, error) {
 	return data, err
 }
 
-// decodeObject reads the names and values of one JSON object. A duplicate name is an error if unique returns true for
-// it; otherwise it gets no value. kind is the part of the request, for errors.
-func decodeObject(data []byte, kind string, unique func(name string) bool) (map[string]any, error) {
+// decodeObject reads the names and values of one JSON object. A duplicate name is an error if it is declared, as all
+// are if declared is nil; otherwise it gets no value. kind is the part of the request, for errors.
+func decodeObject(data []byte, kind string, declared map[string]bool) (map[string]any, error) {
 	if !utf8.Valid(data) {
 		return nil, bad(kind, "", "is not UTF-8 text")
 	}
@@ -112,14 +112,13 @@ func decodeObject(data []byte, kind string, unique func(name string) bool) (map[
 		var raw json.RawMessage
 		dec.Decode(&raw)
 		_, twice := params[name]
-		if len(params) >= MaxKeys && !twice && !unique(name) {
-			continue // undeclared, and nobody needs that many
-		}
+		matters := declared == nil || declared[name]
 		switch {
-		case twice && unique(name):
+		case twice && matters:
 			return nil, bad(kind, name, "is duplicated")
 		case twice:
 			params[name] = nil
+		case !matters && len(params) >= MaxKeys: // nobody needs that many
 		default:
 			params[name] = decodeValue(raw)
 		}

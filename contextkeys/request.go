@@ -82,22 +82,23 @@ func ctxParameter(query string) (ctx string, err error) {
 	return ctx, nil
 }
 
-// sentIn returns a predicate for the names under which items are sent in one part of a request.
-func sentIn(kind string, items []signpost.ContextItem) func(name string) bool {
-	return func(name string) bool {
-		return slices.ContainsFunc(items, func(item signpost.ContextItem) bool {
-			return item.Type == kind && item.SentAs() == name
-		})
+// sentIn returns the names under which items are sent in one part of a request.
+func sentIn(kind string, items []signpost.ContextItem) map[string]bool {
+	names := make(map[string]bool)
+	for _, item := range items {
+		if item.Type == kind {
+			names[item.SentAs()] = true
+		}
 	}
+	return names
 }
 
 // bodyParameters reads the fields of the body if any item is sent there.
 func bodyParameters(r *http.Request, items []signpost.ContextItem) (map[string]any, error) {
-	inBody := func(item signpost.ContextItem) bool { return item.Type == signpost.ContextBodyParam }
-	if !slices.ContainsFunc(items, inBody) {
+	declared := sentIn(signpost.ContextBodyParam, items)
+	if len(declared) == 0 {
 		return nil, nil
 	}
-	declared := sentIn(signpost.ContextBodyParam, items)
 	data, err := readBody(r)
 	if err != nil {
 		return nil, err
@@ -143,26 +144,26 @@ func headerParameters(header http.Header, items []signpost.ContextItem) (map[str
 }
 
 // parseForm reads the fields of a form. It keeps at most MaxKeys that are not declared, and none that is escaped badly.
-func parseForm(data string, declared func(name string) bool) (url.Values, error) {
+func parseForm(data string, declared map[string]bool) (url.Values, error) {
 	form := make(url.Values)
 	for pair := range strings.SplitSeq(data, "&") {
 		name, value, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(name)
-		if err != nil || pair == "" || !declared(name) && len(form) >= MaxKeys {
+		if err != nil || pair == "" || !declared[name] && len(form) >= MaxKeys {
 			continue
 		}
 		value, err = url.QueryUnescape(value)
 		switch {
 		case err == nil:
 			form.Add(name, value)
-		case declared(name): // err quotes what it cannot read
+		case declared[name]: // err quotes what it cannot read
 			return nil, bad(signpost.ContextBodyParam, name, "is not a valid form field: the percent-encoding is wrong")
 		}
 	}
 	return form, nil
 }
 
-func formParameters(form url.Values, declared func(name string) bool) (map[string]any, error) {
+func formParameters(form url.Values, declared map[string]bool) (map[string]any, error) {
 	params := make(map[string]any, len(form))
 	for _, name := range slices.Sorted(maps.Keys(form)) { // in an order, so that of several mistakes the same one is told
 		texts := form[name]
@@ -170,7 +171,7 @@ func formParameters(form url.Values, declared func(name string) bool) (map[strin
 		switch {
 		case len(texts) == 1 && valid:
 			params[name] = texts[0]
-		case !declared(name):
+		case !declared[name]:
 		case !valid:
 			return nil, bad(signpost.ContextBodyParam, name, "is not UTF-8 text")
 		default:
