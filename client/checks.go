@@ -195,8 +195,8 @@ func (c *checker) checkManifest(context.Context) {
 		}
 	} else if err == nil {
 		overlaps := match.Overlaps([]signpost.Version{{Manifest: m}}, nil)[0]
-		errors := m.Validate()
-		findings = slices.Concat(errors, warnings.Published(m, c.ownHosts, errors), overlaps)
+		mistakes := m.Validate()
+		findings = slices.Concat(mistakes, warnings.Published(m, c.ownHosts, mistakes), overlaps)
 	}
 	for _, f := range findings {
 		switch {

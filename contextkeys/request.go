@@ -165,7 +165,7 @@ func parseForm(data string, declared map[string]bool) (url.Values, error) {
 
 func formParameters(form url.Values, declared map[string]bool) (map[string]any, error) {
 	params := make(map[string]any, len(form))
-	for _, name := range slices.Sorted(maps.Keys(form)) { // in an order, so that of several mistakes the same one is told
+	for _, name := range slices.Sorted(maps.Keys(form)) { // so that of several mistakes the same one is told
 		texts := form[name]
 		valid := utf8.ValidString(texts[0])
 		switch {

@@ -31,10 +31,7 @@ func Parse(path string) (basePath, version string, ok bool) {
 // ValidVersion reports whether name is that of an API version: v and a number from 1, such as v1.
 func ValidVersion(name string) bool {
 	digits, ok := strings.CutPrefix(name, "v")
-	if !ok || digits == "" || digits[0] == '0' {
-		return false
-	}
-	return strings.Trim(digits, "0123456789") == ""
+	return ok && digits != "" && digits[0] != '0' && strings.Trim(digits, "0123456789") == ""
 }
 
 // VersionIn returns the first segment in the path of a URL that names a version, or "".
@@ -69,7 +66,7 @@ const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 // "/".
 func CleanBasePath(path string) (string, error) {
 	base := strings.TrimSuffix(path, "/")
-	if path == "/" || path == "" {
+	if base == "" {
 		return "/", nil
 	}
 	if u := signpost.CutURL(path); u.Scheme() != "" {
@@ -81,7 +78,8 @@ func CleanBasePath(path string) (string, error) {
 	}
 	for _, segment := range segments[1:] {
 		if segment == "" || segment == "." || segment == ".." || strings.Trim(segment, unreserved) != "" {
-			return "", fmt.Errorf(`base path %q has the segment %q: write it with letters, digits, "-", ".", "_" and "~"`, path, segment)
+			return "", fmt.Errorf(`base path %q has the segment %q: write it with letters, digits, "-", ".", "_" and "~"`,
+				path, segment)
 		}
 	}
 	return base, nil
