@@ -1,15 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"signpost"
 	"signpost/definition"
+	"signpost/internal/workspace"
 )
 
 // docsURL is the URL of the published docs directory, for links to rules: SARIF requires absolute URLs. The release
@@ -92,7 +93,7 @@ func fileURI(path string) string {
 // that are relative to the root of the repository.
 func newGitLab(findings []signpost.Finding) []object {
 	issues := []object{}
-	root := repositoryRoot()
+	root := cmp.Or(workspace.RepositoryRoot("."), ".")
 	for i, print := range fingerprints(findings, root) {
 		f, severity := findings[i], "minor"
 		if f.Severity == signpost.SeverityError {
@@ -104,23 +105,6 @@ func newGitLab(findings []signpost.Finding) []object {
 		})
 	}
 	return issues
-}
-
-// repositoryRoot returns the root of the git repository that the working directory is in or, without one, the working
-// directory itself.
-func repositoryRoot() string {
-	here, err := os.Getwd()
-	if err != nil {
-		return "."
-	}
-	for dir := here; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil { // a directory, or a file in a worktree
-			return dir
-		}
-		if dir == filepath.Dir(dir) {
-			return here
-		}
-	}
 }
 
 // printGitHub writes findings as workflow commands, which GitHub shows next to the lines of a pull request.

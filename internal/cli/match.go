@@ -38,7 +38,6 @@ one, they count as registered, too.`,
   signpost match https://feeds.example.com/v1/endpoints-manifest https://feeds.example.com/v1/feeds --format json`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.hostGiven = cmd.Flags().Changed("host")
 			last := len(args) - 1
 			if source.IsAddress(args[0]) && !source.IsAddress(args[last]) {
 				return usageErrorf("the order is the other way round: the feed URL comes last, after its sources")
@@ -57,8 +56,7 @@ one, they count as registered, too.`,
 
 type matchFlags struct {
 	format     enum
-	host       string
-	hostGiven  bool
+	host       string // of match
 	features   []string
 	registered []string
 }
@@ -68,7 +66,8 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	if err != nil {
 		return err
 	}
-	if !f.hostGiven {
+	hostGiven := c.flags.Changed("host")
+	if !hostGiven {
 		f.host = feedHost
 	}
 	services, besides, err := c.registeredTogether(ctx, sources, f)
@@ -77,7 +76,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 	}
 	services = append(services, besides...)
 	isNamed := namesHost(services, f.host)
-	if f.hostGiven {
+	if hostGiven {
 		for _, s := range services {
 			if !isOpen(s) {
 				continue
@@ -93,7 +92,7 @@ func (c *CLI) match(ctx context.Context, sources []string, feed string, f matchF
 		return err
 	case len(services) == 0:
 		return fmt.Errorf("no source has a manifest for host %s", f.host)
-	case !f.hostGiven:
+	case !hostGiven:
 		c.sayHosts(services, f.host, isNamed)
 	}
 	var versions []signpost.Version
@@ -162,22 +161,13 @@ const maxNearest = 3
 // reportNoMatch reports that no endpoint answers for a feed, with the nearest ones on its host. Scheme, port, a
 // trailing slash and the case of letters do not count, since people get those wrong.
 func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
-	wanted := signpost.CutURL(feed)
-	host := wanted.Hostname()
-	path := func(u signpost.URL) string {
-		p := u.Path()
-		for _, name := range u.Placeholders() { // however long the name is, one character matches it
-			p = strings.ReplaceAll(p, "{{"+name+"}}", "*")
-		}
-		return strings.ToLower(strings.TrimSuffix(p, "/"))
-	}
-	a := path(wanted)
-	likeness := func(u signpost.URL) int { // characters that the paths begin with, less those that the feed would lack
-		b, n := path(u), 0
-		for n < min(len(a), len(b)) && a[n] == b[n] {
+	host, path := signpost.CutURL(feed).Hostname(), strings.ToLower(signpost.CutURL(feed).Path())
+	likeness := func(u signpost.URL) int { // how many characters both paths begin with, less those that the feed lacks
+		other, n := strings.ToLower(strings.TrimSuffix(u.Path(), "/")), 0
+		for n < min(len(path), len(other)) && path[n] == other[n] {
 			n++
 		}
-		return n - (len(b) - n)
+		return n - (len(other) - n)
 	}
 	var near []signpost.URL
 	for _, v := range versions {

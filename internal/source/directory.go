@@ -28,10 +28,7 @@ type file struct {
 // read reads the file.
 func (f file) read() (Document, error) {
 	text, err := oversized(readfile.Limit(f.name, definition.MaxSize))
-	if err != nil {
-		return Document{}, readError(f.name, err)
-	}
-	return Document{Name: f.name, Path: f.path, Text: text, real: f.real}, nil
+	return Document{Name: f.name, Path: f.path, Text: text, real: f.real}, err
 }
 
 // readError names the path only once: errors of package os contain it as well, or that of a file below it.
@@ -74,90 +71,74 @@ func list(name string) (files []file, directories []string, err error) { return 
 
 // walk is list with a limit to the entries that are visited.
 func walk(name string, limit int) (files []file, directories []string, err error) {
-	parent := []string{filepath.Dir(name)}
 	info, err := os.Stat(name)
-	if err != nil {
-		return nil, parent, readError(name, err)
+	root, realErr := realPath(name)
+	err = cmp.Or(err, realErr)
+	if err != nil || !info.IsDir() {
+		directories = []string{filepath.Dir(name)}
+		if err != nil {
+			return nil, directories, readError(name, err)
+		}
+		return []file{{name, filepath.Base(name), root, info, true}}, directories, nil
 	}
-	root, err := realPath(name)
-	if err != nil {
-		return nil, nil, readError(name, err)
-	}
-	if !info.IsDir() {
-		return []file{{name, filepath.Base(name), root, info, true}}, parent, nil
-	}
-	w := walker{root: root, limit: limit, seen: make(map[string]bool), links: []file{{name: name}}}
-	for len(w.links) > 0 {
-		next, others := w.links[0], w.links[1:]
-		w.links = nil
-		if err := w.visit(next); err != nil {
+	visited := 0
+	seen := make(map[string]bool) // real paths
+	waiting, links := []file{{name: name, real: root}}, []file(nil)
+	for len(waiting)+len(links) > 0 {
+		if len(waiting) == 0 { // last, so that a file has the name to which no link leads
+			waiting, links = links[:1], links[1:]
+		}
+		f := waiting[0]
+		waiting = waiting[1:]
+		err := f.resolve()
+		isDir := err == nil && f.info.IsDir()
+		isAround := f.real != root && isBelow(root, f.real)
+		switch {
+		case os.IsNotExist(err): // removed since the directory was listed, or a dangling link
+			continue
+		case err != nil:
+			return nil, nil, readError(name, err)
+		case seen[f.real], isDir && isAround, !isDir && !candidate(f.path):
+			continue
+		}
+		seen[f.real] = true
+		if !isDir {
+			files = append(files, f)
+			continue
+		}
+		directories = append(directories, f.name)
+		entries, err := os.ReadDir(f.name)
+		visited += len(entries)
+		if err == nil && visited > limit {
+			err = fmt.Errorf("it holds more than %d files: name the directory of the definitions", limit)
+		}
+		if err != nil {
 			return nil, nil, readError(name, err)
 		}
-		w.links = append(w.links, others...)
+		for _, e := range entries {
+			below := file{name: filepath.Join(f.name, e.Name()), path: path.Join(f.path, e.Name())}
+			switch {
+			case skipped(e.Name()):
+			case e.Type()&fs.ModeSymlink != 0:
+				links = append(links, below)
+			default:
+				below.real = filepath.Join(f.real, e.Name())
+				waiting = append(waiting, below)
+			}
+		}
 	}
-	slices.Sort(w.directories)
-	slices.SortFunc(w.files, func(a, b file) int { return strings.Compare(a.path, b.path) })
-	return w.files, w.directories, nil
+	slices.Sort(directories)
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.path, b.path) })
+	return files, directories, nil
 }
 
-// walker collects the files of a directory.
-type walker struct {
-	root           string          // real path of the directory
-	limit, visited int             // how many entries it may have, and how many were found
-	seen           map[string]bool // real paths
-	// links are followed when everything else has been visited, so that a file has the name to which no link leads.
-	links       []file
-	files       []file
-	directories []string
-}
-
-// visit adds a file, or the files in and below a directory.
-func (w *walker) visit(f file) error {
-	info, err := os.Stat(f.name)
-	if os.IsNotExist(err) {
-		return nil // removed since the directory was listed, or a dangling link
-	}
+// resolve finds out what the name of a file stands for.
+func (f *file) resolve() (err error) {
+	f.info, err = os.Stat(f.name)
 	if err == nil && f.real == "" {
 		f.real, err = realPath(f.name)
 	}
-	if err != nil {
-		return err
-	}
-	f.info = info
-	isAround := f.real != w.root && isBelow(w.root, f.real)
-	switch {
-	case w.seen[f.real], info.IsDir() && isAround, !info.IsDir() && !candidate(f.path):
-		return nil
-	case !info.IsDir():
-		w.seen[f.real] = true
-		w.files = append(w.files, f)
-		return nil
-	}
-	w.seen[f.real] = true
-	w.directories = append(w.directories, f.name)
-	entries, err := os.ReadDir(f.name)
-	if err != nil {
-		return err
-	}
-	w.visited += len(entries)
-	if w.visited > w.limit {
-		return fmt.Errorf("it holds more than %d files: name the directory of the definitions", w.limit)
-	}
-	for _, e := range entries {
-		below := file{name: filepath.Join(f.name, e.Name()), path: path.Join(f.path, e.Name())}
-		switch {
-		case skipped(e.Name()):
-			continue
-		case e.Type()&fs.ModeSymlink != 0:
-			w.links = append(w.links, below)
-			continue
-		}
-		below.real = filepath.Join(f.real, e.Name())
-		if err := w.visit(below); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // realPath returns an absolute path without symbolic links.
@@ -225,15 +206,6 @@ var errNoMatch = errors.New("no file matches the pattern")
 
 // isPattern reports whether a path has a character that filepath.Glob does not take literally.
 func isPattern(path string) bool { return strings.ContainsAny(path, "*?[") }
-
-// statFile is os.Stat with the error of a definition.
-func statFile(name string) (fs.FileInfo, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, readError(name, err)
-	}
-	return info, nil
-}
 
 // readFiles reads a file, or the definitions in and below a directory.
 func (r *Reader) readFiles(name string) ([]Document, error) {

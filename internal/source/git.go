@@ -102,33 +102,30 @@ func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 // links, as in a directory on disk, but not out of the repository, and to no file twice. It does not enter submodules,
 // and returns their paths.
 func (g gitPath) list(ctx context.Context) (entries []gitEntry, submodules []string, err error) {
-	files, root, err := g.follow(ctx, g.path)
-	nowhere, isNowhere := errors.AsType[nowhereError](err)
-	switch {
-	case isNowhere && nowhere == notInRevision:
-		return nil, nil, g.missing(ctx)
-	case isNowhere:
-		return nil, nil, g.failed(string(nowhere))
-	case err != nil:
-		return nil, nil, err
-	case files[0].path == root:
-		return []gitEntry{{"", files[0].object}}, nil, nil
-	}
-	w := gitWalk{seen: make(map[string]bool)}
-	w.add(ctx, g, "", root, files)
-	for len(w.links) > 0 {
-		next, others := w.links[0], w.links[1:]
-		w.links = nil
+	w := gitWalk{gitPath: g, seen: make(map[string]bool)}
+	links, root := []gitLink{{to: g.path}}, ""
+	for len(links) > 0 {
+		next := links[0]
 		files, real, err := g.follow(ctx, next.to)
-		_, isNowhere := errors.AsType[nowhereError](err)
-		isAround := real == "" || strings.HasPrefix(root, real+"/")
-		switch {
-		case err != nil && !isNowhere:
+		nowhere, isNowhere := errors.AsType[nowhereError](err)
+		var found []gitLink
+		switch isNamed := next.path == ""; {
+		case isNowhere && !isNamed:
+		case isNowhere && nowhere == notInRevision:
+			return nil, nil, g.missing(ctx)
+		case isNowhere:
+			return nil, nil, g.failed(string(nowhere))
+		case err != nil:
 			return nil, nil, err
-		case err == nil && !isAround:
-			w.add(ctx, g, next.path, real, files)
+		case isNamed && files[0].path == real:
+			return []gitEntry{{"", files[0].object}}, nil, nil
+		case isNamed:
+			root = real
+			found = w.add(ctx, "", real, files)
+		case real != "" && !strings.HasPrefix(root, real+"/"): // not around the directory that was named
+			found = w.add(ctx, next.path, real, files)
 		}
-		w.links = append(w.links, others...)
+		links = append(found, links[1:]...)
 	}
 	slices.SortFunc(w.entries, func(a, b gitEntry) int { return strings.Compare(a.path, b.path) })
 	return w.entries, w.submodules, nil
@@ -136,19 +133,20 @@ func (g gitPath) list(ctx context.Context) (entries []gitEntry, submodules []str
 
 // gitWalk collects the files of a directory of a revision, as walker does on disk.
 type gitWalk struct {
+	gitPath
 	seen       map[string]bool // paths from the root, without symbolic links
-	links      []gitLink       // to follow
 	entries    []gitEntry
 	submodules []string
 }
 
-// gitLink is a symbolic link. Its path is below the directory that was named; it leads to a path from the root.
+// gitLink is a symbolic link: its path below the directory that was named, and the path from the root to which it leads.
 type gitLink struct{ path, to string }
 
-// add adds the files that are below a real path, to which a path below the directory leads.
-func (w *gitWalk) add(ctx context.Context, g gitPath, name, real string, files []gitFile) {
+// add adds the files of a directory, or one file, at a real path, to which a path below the directory that was named
+// leads. It returns the links among them.
+func (w *gitWalk) add(ctx context.Context, name, real string, files []gitFile) (found []gitLink) {
 	if w.seen[real] {
-		return
+		return nil
 	}
 	w.seen[real] = true
 	var links []gitEntry
@@ -167,17 +165,18 @@ func (w *gitWalk) add(ctx context.Context, g gitPath, name, real string, files [
 			w.entries = append(w.entries, e)
 		}
 	}
-	targets, err := g.read(ctx, links)
+	targets, err := w.read(ctx, links)
 	if err != nil {
 		w.entries = append(w.entries, links...) // which cannot be read, either
-		return
+		return nil
 	}
 	for i, l := range links {
 		to, isInside := target(path.Join(real, strings.TrimPrefix(l.path, name)), string(targets[i].Text))
 		if isInside {
-			w.links = append(w.links, gitLink{l.path, to})
+			found = append(found, gitLink{l.path, to})
 		}
 	}
+	return found
 }
 
 // nowhereError is the error of follow for a path that leads to nothing in the revision, with the reason.

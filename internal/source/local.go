@@ -177,12 +177,12 @@ func (l *local) readAtRest(waiting []file) (read map[string]localFile, errs map[
 			var err error
 			now.document, err = f.read()
 			if err == nil {
-				now.info, err = statFile(f.name)
+				now.info, err = os.Stat(f.name)
 			}
 			switch {
 			case errors.Is(err, fs.ErrNotExist) && !f.named:
 			case err != nil:
-				errs[f.name] = err
+				errs[f.name] = readError(f.name, err)
 			case sameFile(f.info, now.info):
 				now.document.Sum = digest.FromBytes(now.document.Text)
 				read[f.name] = now

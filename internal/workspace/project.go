@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,21 +31,31 @@ func FindProject(dir string) (path string, found bool) {
 	if err != nil {
 		return "", false
 	}
-	exists := func(dir, name string) bool {
-		_, err := os.Lstat(filepath.Join(dir, name)) // a link to nothing is an error when it is read
-		return err == nil
-	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if !found && exists(at, definition.ProjectName) {
-			path, found = filepath.Join(at, definition.ProjectName), true
-		}
-		if exists(at, ".git") {
-			return path, found
-		}
-		if at == filepath.Dir(at) { // in no repository
-			return path, found && filepath.Dir(path) == dir
+	for root := cmp.Or(RepositoryRoot(dir), dir); ; dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, definition.ProjectName)
+		if exists(path) || dir == root {
+			return path, exists(path)
 		}
 	}
+}
+
+// RepositoryRoot returns the absolute path of the root of the git repository that a directory is in, or "".
+func RepositoryRoot(dir string) string {
+	at, err := filepath.Abs(dir)
+	for ; err == nil; at = filepath.Dir(at) {
+		if exists(filepath.Join(at, ".git")) { // a directory, or a file in a worktree
+			return at
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return ""
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path) // a link to nothing is an error when it is read
+	return err == nil
 }
 
 // ReadProject reads a project file. A name of "" stands for none.
