@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,11 +85,8 @@ that you can check feeds before you deploy them. An ADDRESS with an explicit por
 
 // checkRules returns the values of --ignore: checks, lint rules, and the rules about other people's manifests.
 func checkRules() []string {
-	rules := append(client.Checks(), foreign.Rules...)
-	for _, r := range definition.Rules() {
-		rules = append(rules, r.Name)
-	}
-	return rules
+	ofLint := each(definition.Rules(), func(r definition.Rule) string { return r.Name })
+	return slices.Concat(client.Checks(), foreign.Rules, ofLint)
 }
 
 // checkOptions converts flags to options, except for the progress.

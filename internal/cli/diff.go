@@ -94,10 +94,7 @@ names a YAML file of intended changes, by the fingerprint that --format json pri
 
 // changeRules returns the names of the rules of diff, sorted.
 func changeRules() []string {
-	var names []string
-	for _, r := range diff.Rules() {
-		names = append(names, r.Name)
-	}
+	names := each(diff.Rules(), func(r diff.Rule) string { return r.Name })
 	return slices.Sorted(slices.Values(names))
 }
 

@@ -161,13 +161,19 @@ const maxNearest = 3
 // reportNoMatch reports that no endpoint answers for a feed, with the nearest ones on its host. Scheme, port, a
 // trailing slash and the case of letters do not count, since people get those wrong.
 func (c *CLI) reportNoMatch(versions []signpost.Version, feed string) {
-	host, path := signpost.CutURL(feed).Hostname(), strings.ToLower(signpost.CutURL(feed).Path())
-	likeness := func(u signpost.URL) int { // how many characters both paths begin with, less those that the feed lacks
-		other, n := strings.ToLower(strings.TrimSuffix(u.Path(), "/")), 0
-		for n < min(len(path), len(other)) && path[n] == other[n] {
+	wanted := signpost.CutURL(feed)
+	host := wanted.Hostname()
+	path := func(u signpost.URL) string { // however long the name of a placeholder is, one character matches it
+		p := signpost.ReplacePlaceholders(u.Path(), func(string) string { return "*" })
+		return strings.ToLower(strings.TrimSuffix(p, "/"))
+	}
+	a := path(wanted)
+	likeness := func(u signpost.URL) int { // characters that the paths begin with, less those that the feed would lack
+		b, n := path(u), 0
+		for n < min(len(a), len(b)) && a[n] == b[n] {
 			n++
 		}
-		return n - (len(other) - n)
+		return n - (len(b) - n)
 	}
 	var near []signpost.URL
 	for _, v := range versions {

@@ -47,15 +47,10 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
   signpost render services/ --all public --host feeds.example.com --host feeds.example.org`,
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var hosts []string
-			if cmd.Flags().Changed("host") {
-				var err error
-				hosts, err = parseHosts(f.hosts)
-				if err != nil {
-					return err
-				}
-			}
+			hosts, err := c.parseHosts(f.hosts)
 			switch {
+			case err != nil:
+				return err
 			case f.all != "":
 				return c.renderAll(cmd.Context(), args, hosts, f)
 			case len(args) > 1:
@@ -80,9 +75,9 @@ DIR/{host}/{base_path}/{version}/endpoints-manifest, to publish them from a file
 	return cmd
 }
 
-// parseHosts returns the normalized hosts.
-func parseHosts(names []string) (hosts []string, err error) {
-	if len(names) == 0 {
+// parseHosts returns the normalized hosts of --host.
+func (c *CLI) parseHosts(names []string) (hosts []string, err error) {
+	if len(names) == 0 && c.flags.Changed("host") {
 		names = []string{""} // an empty --host is invalid, and reported below
 	}
 	for _, name := range names {

@@ -232,15 +232,9 @@ func (c *CLI) loadFirst(ctx context.Context, d *daemon.Daemon, f serveFlags, log
 func (c *CLI) completeServe(f *serveFlags, args []string, log *slog.Logger) (err error) {
 	config := &f.config
 	config.Log, config.Version, config.ACME.Transport = log, buildVersion(), c.transport
-	for _, flag := range []struct {
-		name  string
-		value int64
-	}{
-		{"idle-timeout", int64(config.IdleTimeout)}, {"max-connections", int64(config.MaxConnections)},
-		{"shutdown-delay", int64(config.ShutdownDelay)}, {"shutdown-timeout", int64(config.ShutdownTimeout)},
-	} {
-		if flag.value < 0 {
-			return usageErrorf("--%s must not be negative", flag.name)
+	for _, name := range []string{"idle-timeout", "max-connections", "shutdown-delay", "shutdown-timeout"} {
+		if strings.HasPrefix(c.flags.Lookup(name).Value.String(), "-") {
+			return usageErrorf("--%s must not be negative", name)
 		}
 	}
 	config.Handler.TrustedProxies, err = parseProxies(f.trustedProxies)

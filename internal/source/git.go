@@ -34,8 +34,6 @@ type gitEntry struct{ path, object string }
 
 // readRevision reads REV:path.
 func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, error) {
-	ctx, cancel := limitGit(ctx)
-	defer cancel()
 	g, err := parseRevision(ctx, name)
 	if err != nil {
 		return nil, err
@@ -56,12 +54,6 @@ func (r *Reader) readRevision(ctx context.Context, name string) ([]Document, err
 		return nil, readError(name, err)
 	}
 	return documents, nil
-}
-
-// limitGit ends git after a time in which it has read the largest definitions from a slow disk.
-func limitGit(ctx context.Context) (context.Context, context.CancelFunc) {
-	const limit = 30 * time.Second
-	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("git has not answered within %v", limit))
 }
 
 func parseRevision(ctx context.Context, name string) (gitPath, error) {
@@ -102,15 +94,16 @@ func (g gitPath) inIndex() bool { return strings.HasPrefix(g.revision, ":") }
 // links, as in a directory on disk, but not out of the repository, and to no file twice. It does not enter submodules,
 // and returns their paths.
 func (g gitPath) list(ctx context.Context) (entries []gitEntry, submodules []string, err error) {
-	w := gitWalk{gitPath: g, seen: make(map[string]bool)}
+	seen := make(map[string]bool) // paths from the root, without symbolic links
 	links, root := []gitLink{{to: g.path}}, ""
 	for len(links) > 0 {
-		next := links[0]
-		files, real, err := g.follow(ctx, next.to)
+		at := links[0]
+		links = links[1:]
+		files, real, err := g.follow(ctx, at.to)
 		nowhere, isNowhere := errors.AsType[nowhereError](err)
-		var found []gitLink
-		switch isNamed := next.path == ""; {
+		switch isNamed := at.path == ""; {
 		case isNowhere && !isNamed:
+			continue
 		case isNowhere && nowhere == notInRevision:
 			return nil, nil, g.missing(ctx)
 		case isNowhere:
@@ -121,63 +114,44 @@ func (g gitPath) list(ctx context.Context) (entries []gitEntry, submodules []str
 			return []gitEntry{{"", files[0].object}}, nil, nil
 		case isNamed:
 			root = real
-			found = w.add(ctx, "", real, files)
-		case real != "" && !strings.HasPrefix(root, real+"/"): // not around the directory that was named
-			found = w.add(ctx, next.path, real, files)
+		case seen[real], real == "", strings.HasPrefix(root, real+"/"): // around the directory that was named
+			continue
 		}
-		links = append(found, links[1:]...)
+		seen[real] = true
+		var found []gitEntry // links
+		for _, f := range files {
+			below := strings.TrimPrefix(strings.TrimPrefix(f.path, real), "/")
+			e := gitEntry{path.Join(at.path, below), f.object}
+			switch {
+			case below != "" && seen[f.path], slices.ContainsFunc(strings.Split(below, "/"), skipped):
+			case f.isLink:
+				found = append(found, e)
+			case !f.isFile:
+				seen[f.path] = true
+				submodules = append(submodules, e.path)
+			case candidate(e.path):
+				seen[f.path] = true
+				entries = append(entries, e)
+			}
+		}
+		targets, err := g.read(ctx, found)
+		if err != nil {
+			entries = append(entries, found...) // which cannot be read, either
+			continue
+		}
+		for i, e := range slices.Backward(found) {
+			to, isInside := target(path.Join(real, strings.TrimPrefix(e.path, at.path)), string(targets[i].Text))
+			if isInside {
+				links = slices.Insert(links, 0, gitLink{e.path, to})
+			}
+		}
 	}
-	slices.SortFunc(w.entries, func(a, b gitEntry) int { return strings.Compare(a.path, b.path) })
-	return w.entries, w.submodules, nil
-}
-
-// gitWalk collects the files of a directory of a revision, as walker does on disk.
-type gitWalk struct {
-	gitPath
-	seen       map[string]bool // paths from the root, without symbolic links
-	entries    []gitEntry
-	submodules []string
+	slices.SortFunc(entries, func(a, b gitEntry) int { return strings.Compare(a.path, b.path) })
+	return entries, submodules, nil
 }
 
 // gitLink is a symbolic link: its path below the directory that was named, and the path from the root to which it leads.
 type gitLink struct{ path, to string }
-
-// add adds the files of a directory, or one file, at a real path, to which a path below the directory that was named
-// leads. It returns the links among them.
-func (w *gitWalk) add(ctx context.Context, name, real string, files []gitFile) (found []gitLink) {
-	if w.seen[real] {
-		return nil
-	}
-	w.seen[real] = true
-	var links []gitEntry
-	for _, f := range files {
-		below := strings.TrimPrefix(strings.TrimPrefix(f.path, real), "/")
-		e := gitEntry{path.Join(name, below), f.object}
-		switch {
-		case below != "" && w.seen[f.path], slices.ContainsFunc(strings.Split(below, "/"), skipped):
-		case f.isLink:
-			links = append(links, e)
-		case !f.isFile:
-			w.seen[f.path] = true
-			w.submodules = append(w.submodules, e.path)
-		case candidate(e.path):
-			w.seen[f.path] = true
-			w.entries = append(w.entries, e)
-		}
-	}
-	targets, err := w.read(ctx, links)
-	if err != nil {
-		w.entries = append(w.entries, links...) // which cannot be read, either
-		return nil
-	}
-	for i, l := range links {
-		to, isInside := target(path.Join(real, strings.TrimPrefix(l.path, name)), string(targets[i].Text))
-		if isInside {
-			found = append(found, gitLink{l.path, to})
-		}
-	}
-	return found
-}
 
 // nowhereError is the error of follow for a path that leads to nothing in the revision, with the reason.
 type nowhereError string
@@ -322,7 +296,7 @@ func (g gitPath) spelling(ctx context.Context, path string) (string, bool) {
 // itself: then everything in NEW is new. Otherwise OLD is misspelt, and the error has the spelling that exists. A NEW
 // outside the repository has no such path, so it proves nothing.
 func (r *Reader) ConfirmNew(ctx context.Context, old, new string) error {
-	ctx, cancel := limitGit(ctx)
+	ctx, cancel := limitRead(ctx)
 	defer cancel()
 	noPath := fmt.Errorf("read definition %q: it does not exist there, and %s has no path in the repository "+
 		"that could be new", old, Shown(new))

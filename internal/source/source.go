@@ -7,7 +7,6 @@ package source
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,7 +70,12 @@ func (d Document) ID() string {
 }
 
 // FileID is ID for a file that may be named through symbolic links.
-func (d Document) FileID() string { return cmp.Or(d.real, d.ID()) }
+func (d Document) FileID() string {
+	if d.real != "" {
+		return d.real
+	}
+	return d.ID()
+}
 
 // IsFile reports whether the document was read from a file on this machine, in its current state.
 func (d Document) IsFile() bool { return d.real != "" }
@@ -105,8 +109,11 @@ func argumentErrorf(format string, args ...any) error {
 	return &ArgumentError{fmt.Sprintf(format, args...)}
 }
 
-// readTimeout limits how long reading one source may take.
-const readTimeout = 30 * time.Second
+// limitRead limits how long reading one source may take.
+func limitRead(ctx context.Context) (context.Context, context.CancelFunc) {
+	const limit = 30 * time.Second
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("not read within %v", limit))
+}
 
 // Reader reads sources once, or follows them. The zero value reads everything except standard input.
 type Reader struct {
@@ -172,7 +179,7 @@ func (r *Reader) read(ctx context.Context, arg string) ([]Document, error) {
 	if arg == Stdin {
 		return r.readStdin(ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, readTimeout, fmt.Errorf("not read within %v", readTimeout))
+	ctx, cancel := limitRead(ctx)
 	defer cancel()
 	if IsAddress(arg) {
 		address, err := httpurl.ParseAddress(arg)

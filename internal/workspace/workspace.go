@@ -294,11 +294,11 @@ func (w *Workspace) parse() {
 	isRead := make(map[string]bool, len(read)) // by file id
 	var files []*File
 	for _, f := range read {
-		id := f.Document.ID()
-		if known[id] != nil || isRead[f.FileID()] && f.Role != Unlisted {
+		id, fileID := f.Document.ID(), f.FileID()
+		if known[id] != nil || isRead[fileID] && f.Role != Unlisted {
 			continue // a file can be named by itself, by its directory and through a symbolic link
 		}
-		isRead[f.FileID()] = true
+		isRead[fileID] = true
 		if text, ok := w.unsaved[id]; ok {
 			unsaved := *f
 			unsaved.Text, unsaved.Sum = []byte(text), ""
