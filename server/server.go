@@ -151,16 +151,14 @@ func New(opts Options, services ...Service) (*Handler, error) {
 		observe: opts.Observe,
 		common:  head{}.with(newField("X-Content-Type-Options", "nosniff")),
 	}
-	cors := opts.CORSOrigin != CORSNone
-	if cors {
+	answers := []field{allow} // to OPTIONS
+	if opts.CORSOrigin != CORSNone {
 		h.common = h.common.with(
 			newField("Access-Control-Allow-Origin", cmp.Or(opts.CORSOrigin, defaultCORSOrigin)),
 			newField("Access-Control-Expose-Headers", "ETag, Signpost-Revision"))
+		answers = append(answers, preflight...)
 	}
-	h.preflight = &response{status: http.StatusNoContent, head: h.common.with(allow)}
-	if cors {
-		h.preflight.head = h.preflight.head.with(preflight...)
-	}
+	h.preflight = &response{status: http.StatusNoContent, head: h.common.with(answers...)}
 	vary := "Accept-Encoding"
 	if hosts.public == "" && len(hosts.trusted) > 0 {
 		vary += ", Forwarded, X-Forwarded-Host"

@@ -51,15 +51,6 @@ func (s *server) judge(doc *document) []signpost.Finding {
 	return f.now.FindingsOf(doc.path)
 }
 
-// file returns a document as it is parsed in the folder.
-func (f *folder) file(doc *document) *definition.File {
-	file := f.fileAt(doc.path)
-	if file == nil || file.Definition == nil { // because of a bug
-		return doc.parseAlone()
-	}
-	return file.Definition
-}
-
 // fileAt returns the file with an absolute path, or nil.
 func (f *folder) fileAt(path string) *workspace.File {
 	i := slices.IndexFunc(f.now.Files, func(file *workspace.File) bool { return file.ID() == path })

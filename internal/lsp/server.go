@@ -6,6 +6,7 @@ package lsp
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -63,9 +64,7 @@ var handlers = map[string]func(s *server, doc *document, in placeParams) (any, e
 }
 
 func newServer(out io.Writer, opts Options) *server {
-	if opts.Log == nil {
-		opts.Log = slog.New(slog.DiscardHandler)
-	}
+	opts.Log = cmp.Or(opts.Log, slog.New(slog.DiscardHandler))
 	return &server{
 		opts: opts, out: bufio.NewWriter(out),
 		documents: make(map[string]*document), folders: make(map[string]*folder),
@@ -256,9 +255,16 @@ func (s *server) notification(method string, params json.RawMessage) error {
 // it together with others, unless it is in none.
 func (s *server) add(doc *document) {
 	s.documents[doc.uri] = doc
-	if doc.path != "" && !doc.isProject() {
-		doc.file = sync.OnceValue(func() *definition.File { return s.folderOf(doc).file(doc) })
+	if doc.path == "" || doc.isProject() {
+		return
 	}
+	doc.file = sync.OnceValue(func() *definition.File {
+		file := s.folderOf(doc).fileAt(doc.path)
+		if file == nil || file.Definition == nil { // because of a bug
+			return doc.parseAlone()
+		}
+		return file.Definition
+	})
 }
 
 // publish sends the findings of all documents if something has changed.
@@ -290,12 +296,12 @@ func (s *server) watchFiles() {
 	watchers := []map[string]string{
 		{"globPattern": "**/*.{yaml,yml,json,YAML,YML,JSON}"}, {"globPattern": "**/" + definition.ProjectName},
 	}
-	registration := map[string]any{
-		"id": watchID, "method": "workspace/didChangeWatchedFiles", "registerOptions": map[string]any{"watchers": watchers},
-	}
 	s.send(map[string]any{
 		"jsonrpc": "2.0", "id": watchID, "method": "client/registerCapability",
-		"params": map[string]any{"registrations": []any{registration}},
+		"params": map[string]any{"registrations": []any{map[string]any{
+			"id": watchID, "method": "workspace/didChangeWatchedFiles",
+			"registerOptions": map[string]any{"watchers": watchers},
+		}}},
 	})
 }
 
