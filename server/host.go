@@ -91,10 +91,10 @@ func (p *hostPolicy) requested(r *http.Request) (host string, from taken, refuse
 var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
 
 // isFromHere reports whether somebody on this machine asks for it by one of its own names, so that a first curl works.
-// A proxy on the same machine lets nobody in.
+// A proxy on the same machine lets nobody in: without configuration, nginx speaks HTTP/1.0 and adds no header.
 func isFromHere(name string, r *http.Request) bool {
 	isSet := func(header string) bool { return r.Header[header] != nil }
-	if !host.IsLoopback(name) || slices.ContainsFunc(forwarding, isSet) {
+	if !host.IsLoopback(name) || !r.ProtoAtLeast(1, 1) || slices.ContainsFunc(forwarding, isSet) {
 		return false
 	}
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)

@@ -101,6 +101,11 @@ func TestHostsOfServices(t *testing.T) {
 		}
 		testkit.Equal(t, test.peer+" asks for "+test.host, strings.Join(got, " "), test.want)
 	}
+	nginx, w := newRequest("GET", "127.0.0.1:8080", "Connection", "close"), httptest.NewRecorder()
+	nginx.URL.Path, nginx.RemoteAddr, nginx.ProtoMinor = "/a"+manifestPath, "127.0.0.1:5", 0
+	if h.ServeHTTP(w, nginx); w.Code != http.StatusMisdirectedRequest {
+		t.Errorf("a proxy without configuration gets status %d", w.Code)
+	}
 	limited := newHandler(t, Options{AllowedHosts: []string{"a.example.com"}}, c)
 	if !h.AcceptsAnyHost() || newHandler(t, Options{}, a, b).AcceptsAnyHost() || limited.AcceptsAnyHost() {
 		t.Error("who accepts any host")
