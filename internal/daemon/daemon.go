@@ -14,8 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -149,18 +147,17 @@ const firstAnswer = time.Second
 // first, then files, then those of remote sources, which are polled from now on until ctx is canceled. It returns when
 // all sources have answered, or soon after files were read.
 func (d *Daemon) Load(ctx context.Context) Loaded {
-	var answers sync.WaitGroup
+	answers := make(chan bool, len(d.remotes))
 	for _, remote := range d.remotes {
 		if _, err := remote.Restore(); err != nil {
 			d.Log.Error("cached definitions cannot be read", "source", remote.Name(), "error", err)
 		}
-		answers.Add(1)
 		go func() {
 			if remote.Status().Restored {
 				<-d.loaded // so that what was cached is published first, in case the source has become bad
 			}
 			remote.Fetch(ctx)
-			answers.Done()
+			answers <- true
 			select {
 			case d.arrivals <- false:
 			case <-ctx.Done():
@@ -172,11 +169,13 @@ func (d *Daemon) Load(ctx context.Context) Loaded {
 	close(d.loaded)
 	if len(d.remotes) > 0 {
 		waiting, stop := context.WithTimeout(ctx, firstAnswer)
-		go func() {
-			answers.Wait()
-			stop()
-		}()
-		<-waiting.Done()
+		defer stop()
+		for range d.remotes {
+			select {
+			case <-answers:
+			case <-waiting.Done():
+			}
+		}
 		result = d.update()
 	}
 	result.changed, result.Findings = d.followed, nil
@@ -190,20 +189,7 @@ func (d *Daemon) Load(ctx context.Context) Loaded {
 	default:
 	}
 	workspace.Sort(result.Findings, result.Snapshot.Files)
-	unanswered := d.unanswered()
-	result.Pending = len(unanswered) > 0
-	for _, remote := range d.remotes {
-		isDown := slices.Contains(unanswered, remote)
-		hasFailed := func(f workspace.Failure) bool { return f.From == remote }
-		isBad := slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == remote && s.bad() })
-		if remote.Status().Restored && d.serves(remote) {
-			if isDown || isBad {
-				d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
-			}
-		} else if isDown && !slices.ContainsFunc(result.Snapshot.Failures, hasFailed) {
-			d.Log.Warn("source has not answered yet: nothing is served from it", "source", remote.Name())
-		}
-	}
+	result.Pending = d.logUnanswered(result.Snapshot.Failures)
 	d.first = result
 	return result
 }

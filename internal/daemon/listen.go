@@ -136,7 +136,7 @@ func (d *Daemon) serve(
 		isHTTP2 := func(protocol string) bool { return protocol == "h2" }
 		fallback.NextProtos = slices.DeleteFunc(slices.Clone(config.NextProtos), isHTTP2)
 		config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
-			if listener.Open() > maxHTTP2 {
+			if listener.Len() > maxHTTP2 {
 				return fallback, nil
 			}
 			return nil, nil
@@ -179,7 +179,7 @@ func (d *Daemon) shutDown(ctx context.Context) error {
 		both.Go(func() error { return d.listeners[i].Shutdown(ctx) })
 		if err := both.Wait(); err != nil {
 			// Clients that do not read have had their time. That is not a failure of this program.
-			d.Log.Warn("open requests were cut off", "connections", d.listeners[i].Open(), "error", err)
+			d.Log.Warn("open requests were cut off", "connections", d.listeners[i].Len(), "error", err)
 			d.Close()
 			break
 		}

@@ -95,6 +95,25 @@ func (d *Daemon) logFailures(failures []workspace.Failure) (ok bool) {
 	return ok
 }
 
+// logUnanswered logs the remote sources that are down at the start, except for failures, and what is served instead of
+// those that are bad. It reports whether there are any that are down.
+func (d *Daemon) logUnanswered(failures []workspace.Failure) (isAnyDown bool) {
+	unanswered := d.unanswered()
+	for _, remote := range d.remotes {
+		isDown := slices.Contains(unanswered, remote)
+		hasFailed := slices.ContainsFunc(failures, func(f workspace.Failure) bool { return f.From == remote })
+		isBad := slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == remote && s.bad() })
+		isCached := remote.Status().Restored && d.serves(remote)
+		switch {
+		case isCached && (isDown || isBad):
+			d.Log.Warn("source is down or bad: using its cached definitions", "source", remote.Name())
+		case isDown && !hasFailed:
+			d.Log.Warn("source has not answered yet: nothing is served from it", "source", remote.Name())
+		}
+	}
+	return len(unanswered) > 0
+}
+
 func (d *Daemon) logWithdrawn(withdrawn []*followed) {
 	paths := d.Routes()
 	for _, s := range withdrawn {

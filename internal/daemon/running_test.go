@@ -200,7 +200,7 @@ func TestSlowClients(t *testing.T) {
 			defer conn.Close()
 			io.WriteString(conn, test.send)
 			conn.Read(make([]byte, 1)) // the server has accepted the connection, or cut it off already
-			testkit.Eventually(t, "the server to close the connection", func() bool { return d.listeners[0].Open() == 0 })
+			testkit.Eventually(t, "the server to close the connection", func() bool { return d.listeners[0].Len() == 0 })
 		})
 	}
 }

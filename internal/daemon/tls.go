@@ -58,22 +58,19 @@ func (c *certificate) load() (replaced bool, err error) {
 
 // reload is load for a running server. Problems are logged once, and on demand everything.
 func (c *certificate) reload(demanded bool) {
-	failure := ""
 	replaced, err := c.load()
-	if err != nil {
-		failure = err.Error()
-	}
+	last := c.logged
+	c.logged = fmt.Sprint(err)
 	expiry := c.current.Load().Leaf.NotAfter
 	switch {
-	case failure != "" && (failure != c.logged || demanded):
+	case err != nil && (c.logged != last || demanded):
 		c.metrics.failed.Inc()
-		c.log.Error("certificate not replaced: still using the old one", "error", failure, "not_after", expiry)
+		c.log.Error("certificate not replaced: still using the old one", "error", err, "not_after", expiry)
 	case replaced:
 		c.log.Info("certificate replaced", "not_after", expiry)
-	case demanded && failure == "":
+	case demanded && err == nil:
 		c.log.Info("certificate unchanged", "not_after", expiry)
 	}
-	c.logged = failure
 }
 
 // get is for [tls.Config.GetCertificate].

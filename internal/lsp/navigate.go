@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"signpost"
 	"signpost/internal/fields"
@@ -192,4 +193,4 @@ func checkNewName(root *tree.Node, renamed *symbol, name string) error {
 	return nil
 }
 
-func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 }
+func isControl(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) }

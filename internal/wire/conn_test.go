@@ -235,7 +235,7 @@ func TestShutdown(t *testing.T) {
 		<-started
 		testkit.Eventually(t, "five connections, two with half a request", func() bool {
 			halves := slices.DeleteFunc(l.connections(), func(c *Conn) bool { return c.state.Load() != reading })
-			return l.Open() == 5 && len(halves) == 2
+			return l.Len() == 5 && len(halves) == 2
 		})
 
 		l.Drain()

@@ -194,8 +194,8 @@ func (l *Listener) wake() {
 
 func (l *Listener) now() int64 { return int64(time.Since(l.start)) }
 
-// Open returns the number of open connections.
-func (l *Listener) Open() int {
+// Len returns the number of open connections.
+func (l *Listener) Len() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.conns)
@@ -227,7 +227,7 @@ func (l *Listener) Drain() {
 // all of them when ctx is done. It goes with the Shutdown of the [http.Server], which does not know about all of them, and
 // waits for seconds for those that have sent half a request, or only a TLS handshake.
 func (l *Listener) Shutdown(ctx context.Context) error {
-	for l.Open() > 0 {
+	for l.Len() > 0 {
 		if ctx.Err() != nil {
 			l.closeIf(func(*Conn) bool { return true })
 			return ctx.Err()

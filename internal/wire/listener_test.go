@@ -79,13 +79,13 @@ func TestLongestIdleMakesWay(t *testing.T) {
 					t.Errorf("connection %d: %v", i, err)
 				}
 			}
-			if n := listener.Open(); n != maxOpen {
+			if n := listener.Len(); n != maxOpen {
 				t.Errorf("%d connections are open, want %d", n, maxOpen)
 			}
 			for _, conn := range conns {
 				conn.Close()
 			}
-			testkit.Eventually(t, "all slots to be free", func() bool { return listener.Open() == 0 })
+			testkit.Eventually(t, "all slots to be free", func() bool { return listener.Len() == 0 })
 		})
 	}
 }
@@ -130,7 +130,7 @@ func TestSilentConnectionsMakeWay(t *testing.T) {
 	var silent []net.Conn
 	for n := range 4 * maxOpen {
 		silent = append(silent, dial(t, address))
-		testkit.Eventually(t, "the oldest silent connection to make way", func() bool { return listener.Open() == min(n+2, maxOpen) })
+		testkit.Eventually(t, "the oldest silent connection to make way", func() bool { return listener.Len() == min(n+2, maxOpen) })
 	}
 	testkit.OK(t, ask(silent[len(silent)-1], "/")) // the last one begins to speak
 	testkit.OK(t, ask(dial(t, address), "/"))
