@@ -18,80 +18,64 @@ func Alike(versions ...signpost.Version) map[string]string {
 	if !slices.ContainsFunc(versions, hasSeveral) {
 		return nil
 	}
-	there, forms := presences(versions)
-	alike, seen, first := make(map[string]string), make(map[string]bool), make(map[string]string)
+	forms, shared := formsOf(versions)
+	on := make(map[string][]byte) // the versions on each host, as text
+	for i, v := range versions {
+		for _, name := range v.Hosts {
+			on[name] = fmt.Appendf(on[name], "%d ", i)
+		}
+	}
+	alike, first := make(map[string]string), make(map[string]string)
 	for _, v := range versions {
 		for _, name := range v.Hosts {
-			if seen[name] {
-				continue
-			}
-			seen[name] = true
-			key := groupOf(name, forms, there)
-			other, found := first[key]
-			if !found {
-				first[key] = name
-				continue
-			}
-			for _, form := range forms {
-				alike[fill(form, name)] = fill(form, other)
+			isShared := func(form string) bool { return shared[fill(form, name)] }
+			other, found := first[string(on[name])]
+			switch {
+			case other == name || slices.ContainsFunc(forms, isShared):
+			case !found:
+				first[string(on[name])] = name
+			default:
+				for _, form := range forms {
+					alike[fill(form, name)] = fill(form, other)
+				}
 			}
 		}
 	}
 	return alike
 }
 
-// presence is that of a version on a host, whose URLs have the host in a form: with {{host}}, or written out.
-type presence struct {
-	version int
-	form    string
-}
-
-// presences returns what is on each host, and the forms with {{host}} in which URLs have it.
-func presences(versions []signpost.Version) (there map[string][]presence, forms []string) {
-	there = make(map[string][]presence)
-	known := map[string]bool{signpost.HostPlaceholder: true}
+// formsOf returns the forms with {{host}} in which URLs have the hosts of versions, and the hosts that they have in
+// several forms, written out or not.
+func formsOf(versions []signpost.Version) (forms []string, shared map[string]bool) {
 	forms = []string{signpost.HostPlaceholder}
-	for i, v := range versions {
+	known := map[string]bool{signpost.HostPlaceholder: true}
+	formOf := make(map[string]string)  // by host, the first one
+	shared = map[string]bool{"": true} // which does not fit into a form
+	add := func(name, form string) {
+		if other, found := formOf[name]; found && other != form {
+			shared[name] = true
+		}
+		formOf[name] = form
+	}
+	for _, v := range versions {
 		for u := range v.Manifest.All() {
-			name := strings.ToLower(u.Hostname())
-			switch {
-			case known[name]:
-			case u.HasHostPlaceholder():
-				forms = append(forms, name)
-			default:
-				there[name] = append(there[name], presence{i, name})
+			form := strings.ToLower(u.Hostname())
+			if u.HasHostPlaceholder() && !known[form] {
+				known[form] = true
+				forms = append(forms, form)
+			} else if !u.HasHostPlaceholder() {
+				add(form, form)
 			}
-			known[name] = true
 		}
 	}
-	for i, v := range versions {
+	for _, v := range versions {
 		for _, name := range v.Hosts {
 			for _, form := range forms {
-				if whole := fill(form, name); whole != "" {
-					there[whole] = append(there[whole], presence{i, form})
-				}
+				add(fill(form, name), form)
 			}
 		}
 	}
-	return there, forms
-}
-
-// groupOf returns a text that is the same for hosts that are alike.
-func groupOf(name string, forms []string, there map[string][]presence) string {
-	var text strings.Builder
-	for _, form := range forms {
-		whole := fill(form, name)
-		isUnique := whole == ""
-		for _, p := range there[whole] {
-			fmt.Fprintf(&text, "%d %q ", p.version, p.form)
-			isUnique = isUnique || p.form != form
-		}
-		if isUnique {
-			text.WriteString(name)
-		}
-		text.WriteByte(';')
-	}
-	return text.String()
+	return forms, shared
 }
 
 // fill returns the host that a form with {{host}} stands for, or "" if there is none: the name may not fit into it.

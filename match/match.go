@@ -103,7 +103,7 @@ func NewIndex(versions ...signpost.Version) *Index {
 		total += len(v.Manifest.Endpoints)
 	}
 	x.endpoints = make([]indexed, 0, total) // growing it would copy all of them several times
-	for _, v := range versions {
+	for i, v := range versions {
 		first, forms := len(x.endpoints), make(map[string]bool)
 		for _, name := range v.Hosts {
 			x.declared[name] = true
@@ -114,15 +114,14 @@ func NewIndex(versions ...signpost.Version) *Index {
 				x.declareParts(u, v.Hosts)
 			}
 			position := len(x.endpoints) - first
-			x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: len(x.versions), position: position})
+			x.endpoints = append(x.endpoints, indexed{Endpoint: e.Clone(), url: u, in: i, position: position})
 		}
 		v.Manifest = signpost.Manifest{}
 		x.versions = append(x.versions, v)
 	}
-	listed, covered := slices.Clone(x.versions), slices.Clone(x.versions)
+	listed, covered := slices.Clone(versions), slices.Clone(versions)
 	for i, v := range versions {
-		listed[i].Manifest = v.Manifest
-		covered[i].Manifest, covered[i].Hosts = v.Manifest, x.covered(v.Hosts)
+		covered[i].Hosts = x.covered(v.Hosts)
 	}
 	x.alike = Alike(slices.Concat(listed, covered)...)
 	hasNoSite := func(name string) bool { return x.alike[name] != "" }
@@ -283,7 +282,16 @@ func (x *Index) Find(feedURL string) int {
 func (x *Index) hits(u signpost.URL, words []string) []hit {
 	var hits []hit
 	for s, takesPart := range x.sitesOf(u) {
-		hits = append(hits, s.root.hits(words, takesPart)...)
+		s.root.prefixes(words, 0, func(n *node, length int) {
+			ends := n.ends
+			if takesPart != nil {
+				isAbsent := func(number int) bool { return !takesPart(number) }
+				ends = slices.DeleteFunc(slices.Clone(ends), isAbsent)
+			}
+			if len(ends) > 0 {
+				hits = append(hits, hit{n, length, ends})
+			}
+		})
 	}
 	slices.SortFunc(hits, hit.compare)
 	return hits

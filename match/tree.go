@@ -2,7 +2,6 @@ package match
 
 import (
 	"iter"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -148,21 +147,6 @@ func (n *node) child(word string) *node {
 		return n.children[0]
 	}
 	return n.byText[word]
-}
-
-// hits returns the URLs at n and below that are prefixes of a feed, for the endpoints that take part. Nil means all.
-func (n *node) hits(words []string, takesPart func(number int) bool) []hit {
-	var hits []hit
-	n.prefixes(words, 0, func(n *node, length int) {
-		ends := n.ends
-		if takesPart != nil {
-			ends = slices.DeleteFunc(slices.Clone(ends), func(number int) bool { return !takesPart(number) })
-		}
-		if len(ends) > 0 {
-			hits = append(hits, hit{n, length, ends})
-		}
-	})
-	return hits
 }
 
 // prefixes visits the URLs at n and below that are prefixes of a feed, with their length. A beginning of the feed with
