@@ -186,7 +186,7 @@ func (d *differ) onEachHost(hosts []string, compare func()) {
 	for _, name := range hosts {
 		like[cmp.Or(d.plan.alike[name], name)]++
 	}
-	folded := fold{hosts: len(hosts), on: make(map[foldedChange]*hostCount)}
+	folded := fold{hosts: len(hosts), known: make(map[changeID]*foldedChange)}
 	for _, name := range hosts {
 		if like[name] > 0 {
 			d.changes, d.host = nil, name

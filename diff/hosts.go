@@ -21,13 +21,18 @@ const standInLabel = "signpost-any-host"
 // says on which hosts it happens.
 type fold struct {
 	hosts int // how many there are
-	ids   []foldedChange
-	all   []Change
-	on    map[foldedChange]*hostCount
+	all   []*foldedChange
+	known map[changeID]*foldedChange
 }
 
-// foldedChange identifies a change on several hosts.
+// foldedChange is a change, and where it happens.
 type foldedChange struct {
+	Change
+	on hostCount
+}
+
+// changeID identifies a change on several hosts.
+type changeID struct {
 	service, version, endpoint, message, fingerprint string
 
 	number int // of those that are alike on one host
@@ -41,28 +46,28 @@ type hostCount struct {
 
 // add adds the changes that are the same on some hosts.
 func (f *fold) add(changes []Change, on hostCount) {
-	numbers := make(map[foldedChange]int)
+	numbers := make(map[changeID]int)
 	for _, c := range changes {
-		id := foldedChange{c.Service, c.Version, c.Endpoint, c.Message, c.Fingerprint, 0}
+		id := changeID{c.Service, c.Version, c.Endpoint, c.Message, c.Fingerprint, 0}
 		numbers[id]++
 		id.number = numbers[id]
-		if known := f.on[id]; known != nil {
-			known.count += on.count
+		if known := f.known[id]; known != nil {
+			known.on.count += on.count
 			continue
 		}
-		f.ids, f.all = append(f.ids, id), append(f.all, c)
-		f.on[id] = &hostCount{on.first, on.count}
+		f.known[id] = &foldedChange{c, on}
+		f.all = append(f.all, f.known[id])
 	}
 }
 
-func (f *fold) changes() []Change {
-	for i, id := range f.ids {
-		c := &f.all[i]
-		if on := f.on[id]; on.count < f.hosts && c.Host == "" {
-			c.Host, c.Message = shownHost(on.first), c.Message+", "+on.String()
+func (f *fold) changes() (all []Change) {
+	for _, c := range f.all {
+		if c.on.count < f.hosts && c.Host == "" {
+			c.Host, c.Message = shownHost(c.on.first), c.Message+", "+c.on.String()
 		}
+		all = append(all, c.Change)
 	}
-	return f.all
+	return all
 }
 
 // String names the hosts in a message.

@@ -133,26 +133,19 @@ func joinByURLs(olds, news []signpost.Service) map[*signpost.Service]string {
 		old, new *signpost.Service
 		common   int
 	}
-	keys := make(map[*signpost.Service]string)
 	var candidates []candidate
 	for i := range olds {
-		if !isAnonymous(&olds[i]) {
-			continue
-		}
 		urls := urlSetOf(olds[i].Versions...)
 		for j := range news {
-			if !isAnonymous(&news[j]) {
-				continue
-			}
-			c := candidate{&olds[i], &news[j], urls.common("", news[j].Versions...)}
-			if c.common > 0 {
-				candidates = append(candidates, c)
+			if isAnonymous(&olds[i]) && isAnonymous(&news[j]) {
+				candidates = append(candidates, candidate{&olds[i], &news[j], urls.common("", news[j].Versions...)})
 			}
 		}
 	}
 	slices.SortStableFunc(candidates, func(a, b candidate) int { return b.common - a.common })
+	keys := make(map[*signpost.Service]string)
 	for _, c := range candidates {
-		if keys[c.old] == "" && keys[c.new] == "" {
+		if c.common > 0 && keys[c.old] == "" && keys[c.new] == "" {
 			keys[c.old] = fmt.Sprintf("manifest %d", len(keys))
 			keys[c.new] = keys[c.old]
 		}

@@ -125,12 +125,6 @@ type overlapChecker struct {
 	count    int                        // of findings so far, and of parts of them
 }
 
-// loss holds the context items of an endpoint that feeds lack.
-type loss struct {
-	owner int
-	items []signpost.ContextItem
-}
-
 // lostKey is a context key that feeds of an endpoint lack. One finding about the endpoint that takes it is enough, and
 // of is -1; if that endpoint is not judged, each endpoint that has the key gets a finding.
 type lostKey struct {
@@ -281,7 +275,7 @@ func (o *overlapChecker) check(number int, at spot) {
 	for _, s := range o.scenes(number, at.site, at.ends) {
 		if s.first(at.ends) == number {
 			isOther := func(owner int) bool { return o.source(owner) != o.source(number) } // registered twice
-			o.lose(number, o.lost(number, slices.DeleteFunc(s.owners, isOther), kept), s, nil)
+			o.lose(number, slices.DeleteFunc(s.owners, isOther), kept, s, nil)
 		}
 	}
 	wants := func(n *node) (whole, inside bool) {
@@ -308,40 +302,27 @@ func (o *overlapChecker) take(number int, at spot, n *node, s scene, feeds *feed
 	e := o.endpoints[number]
 	answers := func(words []string) bool { return at.answers(words, number, s.takesPart) }
 	isWhole := func(words []string) bool { return !n.endsInside(words) }
-	lost, different := o.lost(number, s.owners, kept), o.calledDifferently(number, n, s.owners)
+	different := o.calledDifferently(number, n, s.owners)
 	if len(different) > 0 { // not only for some values
 		isGeneral := func(words []string) bool { return n.endsInside(words) && words[n.depth-1] == e.words[n.depth-1] }
 		if words, found := feeds.find(isGeneral, answers); found {
 			o.addLonger(different, number, s, words)
 		}
 	}
-	if len(lost) == 0 {
+	keepsAll := func(owner int) bool { return len(o.lostItems(number, owner, kept)) == 0 }
+	losers := slices.DeleteFunc(s.owners, keepsAll)
+	if len(losers) == 0 {
 		return
 	}
 	if words, found := feeds.find(isWhole, answers); found {
-		o.lose(number, lost, s, words)
-		return
-	}
-	var owners []int
-	for _, l := range lost {
-		owners = append(owners, l.owner)
-	}
-	if words, found := feeds.find(n.endsInside, answers); found {
-		o.addLonger(owners, number, s, words) // nothing else tells that some lose keys
+		o.lose(number, losers, kept, s, words)
+	} else if words, found := feeds.find(n.endsInside, answers); found {
+		o.addLonger(losers, number, s, words) // nothing else tells that some lose keys
 	}
 }
 
-// lost returns the keys of endpoints that feeds lack where the given endpoint answers, without those already reported.
-func (o *overlapChecker) lost(number int, owners []int, kept map[string]bool) []loss {
-	var all []loss
-	for _, owner := range owners {
-		if items := o.lostItems(number, owner, kept); len(items) > 0 {
-			all = append(all, loss{owner, items})
-		}
-	}
-	return all
-}
-
+// lostItems returns the context items of an endpoint that feeds lack where the given one answers, without those already
+// reported.
 func (o *overlapChecker) lostItems(number, owner int, kept map[string]bool) []signpost.ContextItem {
 	if o.calls[owner] == o.calls[number] || !o.isJudged(number) && !o.isJudged(owner) {
 		return nil
@@ -362,18 +343,19 @@ func (o *overlapChecker) lostKey(number, owner int, key string) lostKey {
 	return lostKey{number, owner, key}
 }
 
-// lose reports the keys that feeds lack where the given endpoint answers, with one of these feeds, unless all of them
-// do.
-func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) {
-	for _, l := range lost {
-		at, other := l.owner, number
+// lose reports the keys that feeds of the owners lack where the given endpoint answers, with one of these feeds, unless
+// all of them do.
+func (o *overlapChecker) lose(number int, owners []int, kept map[string]bool, s scene, words []string) {
+	for _, owner := range owners {
+		at, other := owner, number
 		if o.isJudged(number) {
-			at, other = number, l.owner
+			at, other = number, owner
 		}
 		var keys []string
-		for _, item := range l.items {
-			id := o.lostKey(number, l.owner, item.Key)
-			if !o.reported[id] && !o.allows(at, RuleOverlapDropsContext, item) { // which may be so for another owner of the key
+		for _, item := range o.lostItems(number, owner, kept) {
+			id := o.lostKey(number, owner, item.Key)
+			isAllowed := o.allows(at, RuleOverlapDropsContext, item) // which may be so for another owner of the key
+			if !o.reported[id] && !isAllowed {
 				o.reported[id] = true
 				keys = append(keys, item.Key)
 			}
@@ -381,16 +363,16 @@ func (o *overlapChecker) lose(number int, lost []loss, s scene, words []string) 
 		if len(keys) == 0 {
 			continue
 		}
-		on, together := o.where(s.site, number, l.owner)
+		on, together := o.where(s.site, number, owner)
 		lose := "lose context key " + spell.Quoted(keys) + on
 		if len(keys) > 1 {
 			lose = "lose context keys " + spell.Quoted(keys) + on
 		}
 		example := ""
-		if feed := o.example(s.site, number, l.owner, words); feed != "" {
+		if feed := o.example(s.site, number, owner, words); feed != "" {
 			example = fmt.Sprintf(", such as %q,", feed)
 		}
-		around, inner, location := o.endpoints[l.owner].URL, o.endpoints[number].URL, o.location(at, other)
+		around, inner, location := o.endpoints[owner].URL, o.endpoints[number].URL, o.location(at, other)
 		if at == number {
 			o.report(at, RuleOverlapDropsContext, "declare the keys here too, if the feeds need them",
 				"feeds of %q%s %s: %q shadows %q%s%s", inner, example, lose, inner, around, location, together)
