@@ -8,6 +8,7 @@ import (
 
 	"signpost"
 	"signpost/internal/routes"
+	"signpost/internal/spell"
 )
 
 // planExport compares what a studio has on the hosts of the new services with all versions of them at once. Everything
@@ -20,17 +21,17 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 		}
 		hosts = append(hosts, s.Hosts...)
 	}
-	var versions []signpost.Version
+	var studio signpost.Manifest
 	for _, s := range olds {
 		if !s.Served {
 			return UndecidedExport
 		}
-		versions = append(versions, s.Versions...)
+		for _, v := range s.Versions {
+			studio.Endpoints = append(studio.Endpoints, v.Manifest.Endpoints...)
+		}
 	}
-	var studio []studioEndpoint
 	names := slices.Compact(hosts.Exact())
-	for u, e := range endpointsOf(versions...) {
-		studio = append(studio, studioEndpoint{*e, u})
+	for u := range studio.All() {
 		if host := hostname(u); hosts.Has(host) && !slices.Contains(names, host) {
 			names = append(names, host)
 		}
@@ -40,7 +41,7 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 	var unregistered []*comparison // on hosts on which nobody has registered them
 	for _, host := range names {
 		c, rest := d.exportOn(host, studio, news)
-		if len(rest) == len(studio) {
+		if len(rest.Endpoints) == len(studio.Endpoints) {
 			unregistered = append(unregistered, c)
 			continue
 		}
@@ -52,10 +53,7 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 	}
 	d.noteSubdomains(names, studio)
 	last := p.comparisons[len(p.comparisons)-1]
-	others := &signpost.Version{}
-	for _, e := range studio {
-		others.Manifest.Endpoints = append(others.Manifest.Endpoints, e.Endpoint)
-	}
+	others := &signpost.Version{Manifest: studio}
 	last.addBesides("", pair[signpost.Version]{others, others})
 	for i := range news {
 		for _, v := range news[i].Versions {
@@ -74,30 +72,21 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 
 // noteSubdomains says on which subdomains of the hosts of NEW it has no URLs: whether those that others seem to have
 // there are its own, such as https://cdn.{{host}}/ was, nothing tells.
-func (d *differ) noteSubdomains(hosts []string, others []studioEndpoint) {
-	var on hostCount
-	known := make(map[string]bool)
-	for _, e := range others {
-		name := hostname(e.url)
+func (d *differ) noteSubdomains(hosts []string, others signpost.Manifest) {
+	var below []string
+	for u := range others.All() {
+		name := hostname(u)
 		isBelow := func(host string) bool { return strings.HasSuffix(name, "."+host) }
 		isRegistered := func(v signpost.Version) bool { return v.Hosts.Has(name) }
-		if known[name] || !slices.ContainsFunc(hosts, isBelow) || slices.ContainsFunc(d.Registered, isRegistered) {
-			continue
+		if slices.ContainsFunc(hosts, isBelow) && !slices.ContainsFunc(d.Registered, isRegistered) {
+			below = append(below, name)
 		}
-		known[name] = true
-		on.first = cmp.Or(on.first, name)
-		on.count++
 	}
-	if on.count > 0 {
-		d.Note(fmt.Sprintf("OLD has URLs %s, where NEW has none: they count as somebody else's; "+
-			"if they are not, list the host under hosts", on))
+	below = slices.Compact(slices.Sorted(slices.Values(below)))
+	if len(below) > 0 {
+		d.Note(fmt.Sprintf("OLD has URLs on %s, where NEW has none: they count as somebody else's; "+
+			"if they are not, list the host under hosts", spell.First(below, 3)))
 	}
-}
-
-// studioEndpoint is an endpoint that a studio has.
-type studioEndpoint struct {
-	signpost.Endpoint
-	url signpost.URL
 }
 
 // addBesides adds a version whose URLs are all written out.
@@ -110,8 +99,8 @@ func (c *comparison) addBesides(service string, states pair[signpost.Version]) {
 // exportOn compares the endpoints that a studio has on one host with those of all services that declare it. It returns
 // the other endpoints of the studio: those of other hosts, and those that something has which is registered besides.
 func (d *differ) exportOn(
-	host string, studio []studioEndpoint, services []signpost.Service,
-) (c *comparison, rest []studioEndpoint) {
+	host string, studio signpost.Manifest, services []signpost.Service,
+) (c *comparison, rest signpost.Manifest) {
 	manifest := &signpost.Service{Served: true}
 	c = &comparison{pair: pair[signpost.Service]{manifest, manifest}, hosts: []string{host}}
 	add := func(service, version, known string) *slot {
@@ -147,21 +136,21 @@ func (d *differ) exportOn(
 		}
 	}
 	gone := make(map[string]*slot) // by the version in the URL
-	for _, e := range studio {
-		url := canonical(e.url)
+	for u, e := range studio.All() {
+		url := canonical(u)
 		at := has[url]
-		if at == nil && (besides[url] || !own[hostname(e.url)]) {
-			rest = append(rest, e)
+		if at == nil && (besides[url] || !own[hostname(u)]) {
+			rest.Endpoints = append(rest.Endpoints, *e)
 			continue
 		}
 		if at == nil {
-			version := cmp.Or(routes.VersionIn(e.url), "v1")
+			version := cmp.Or(routes.VersionIn(u), "v1")
 			if gone[version] == nil {
 				gone[version] = add("", "", version)
 			}
 			at = gone[version]
 		}
-		at.old.Manifest.Endpoints = append(at.old.Manifest.Endpoints, e.Endpoint)
+		at.old.Manifest.Endpoints = append(at.old.Manifest.Endpoints, *e)
 	}
 	return c, rest
 }

@@ -1,7 +1,7 @@
 package diff
 
 import (
-	"encoding/json"
+	"maps"
 
 	"signpost"
 )
@@ -11,29 +11,21 @@ func (d *differ) extra(at subject, old, new signpost.Extra) {
 	if old == new {
 		return
 	}
-	fields := func(x signpost.Extra) (all []extraField) {
-		for name, value := range x.All() {
-			all = append(all, extraField{name, value})
-		}
-		return all
-	}
-	pairs, _ := pairUp(fields(old), fields(new), func(f *extraField) string { return f.name })
-	for _, p := range pairs {
-		switch {
-		case p.new == nil:
-			d.add(ChangeExtra, at.sub("extra", p.old.name), p.old.value, nil, "field %q removed", p.old.name)
-		case p.old == nil && d.Export: // which does not say everything
-		case p.old == nil:
-			d.add(ChangeExtra, at.sub("extra", p.new.name), nil, p.new.value, "field %q added: %s", p.new.name, p.new.value)
-		case jsonText(p.old.value) != jsonText(p.new.value):
-			d.add(ChangeExtra, at.sub("extra", p.old.name), p.old.value, p.new.value,
-				"field %q changed from %s to %s", p.old.name, p.old.value, p.new.value)
+	was, is := maps.Collect(old.All()), maps.Collect(new.All())
+	for name, value := range old.All() {
+		in := at.sub("extra", name)
+		if now, found := is[name]; !found {
+			d.add(ChangeExtra, in, value, nil, "field %q removed", name)
+		} else if jsonText(value) != jsonText(now) {
+			d.add(ChangeExtra, in, value, now, "field %q changed from %s to %s", name, value, now)
 		}
 	}
-}
-
-// extraField is a field that the specification does not name.
-type extraField struct {
-	name  string
-	value json.RawMessage
+	if d.Export { // which does not say everything
+		return
+	}
+	for name, value := range new.All() {
+		if _, found := was[name]; !found {
+			d.add(ChangeExtra, at.sub("extra", name), nil, value, "field %q added: %s", name, value)
+		}
+	}
 }

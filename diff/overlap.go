@@ -102,11 +102,6 @@ func guests(a, b *slot) func(*slot) bool {
 	}
 }
 
-// only returns which endpoints are those of some slots.
-func (r *registration) only(takesPart func(*slot) bool) func(number int) bool {
-	return func(number int) bool { return takesPart(r.endpoints[number].owner.slot) }
-}
-
 // isCertain reports whether an endpoint is on its host, and not only perhaps.
 func (r *registration) isCertain(number int) bool { return !r.endpoints[number].perhaps }
 
@@ -151,8 +146,9 @@ func (d *differ) handovers(at *slot, to endpoint) (found []handover, more bool) 
 	switch {
 	case strings.Contains(to.URL, standIn):
 		contests[0] = func(from int) (_, _ func(int) bool) {
-			takesPart := guests(at, before.endpoints[from].owner.slot)
-			return before.only(takesPart), after.only(takesPart)
+			isThere := guests(at, before.endpoints[from].owner.slot)
+			return func(number int) bool { return isThere(before.endpoints[number].owner.slot) },
+				func(number int) bool { return isThere(after.endpoints[number].owner.slot) }
 		}
 	case (before.uncertain || after.uncertain) && after.isCertain(number):
 		contests = append(contests, func(int) (_, _ func(int) bool) { return before.isCertain, after.isCertain })

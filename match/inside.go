@@ -58,15 +58,15 @@ func (o *overlapChecker) allowsInside(short, number int) bool {
 		at = number
 	}
 	kept := keySet(o.endpoints[number].ContextObj)
-	isKept := func(item signpost.ContextItem) bool { return kept[item.Key] }
-	lost := slices.DeleteFunc(slices.Clone(o.endpoints[short].ContextObj), isKept)
-	if len(lost) == 0 {
-		lost = []signpost.ContextItem{{}} // they are called differently
+	lost, allowed := false, true
+	for _, item := range o.endpoints[short].ContextObj {
+		if !kept[item.Key] {
+			isAllowed := o.allows(at, RuleOverlapInsideSegment, item) // asked for each, so that all count as used
+			lost, allowed = true, allowed && isAllowed
+		}
 	}
-	allowed := true
-	for _, item := range lost {
-		itemAllowed := o.allows(at, RuleOverlapInsideSegment, item) // asked for each, so that all allowances count as used
-		allowed = allowed && itemAllowed
+	if !lost { // they are called differently
+		return o.allows(at, RuleOverlapInsideSegment, signpost.ContextItem{})
 	}
 	return allowed
 }
