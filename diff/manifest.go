@@ -119,16 +119,14 @@ func (d *differ) planManifest(manifest *signpost.Service, services []signpost.Se
 	}
 	c := d.newComparison(states)
 	c.name = d.label(of)
-	found := false // else other versions are reported as such
+	isThere := func(at *slot) bool { return at.old != nil && at.new != nil }
+	found := slices.ContainsFunc(c.slots, isThere) // else other versions are reported as such
 	for _, at := range c.slots {
 		at.service = c.name
 		if d.plan.host != "" {
 			at.hosts[after] = []string{d.plan.host}
 		}
-		found = found || at.old != nil && at.new != nil
-	}
-	for _, at := range c.slots {
-		at.besides = found && (at.old == nil || at.new == nil)
+		at.besides = found && !isThere(at)
 	}
 	for i := range services {
 		if s := &services[i]; s != of {

@@ -163,15 +163,11 @@ func completeManifests(pairs []pair[signpost.Service]) error {
 		}
 		urls := urlSetOf(alone.Versions...)
 		for _, other := range pairs {
+			facing := cmp.Or(other.old, other.new)
 			isFacing := (other.old == nil) != (other.new == nil) && (other.old == nil) != (p.old == nil)
-			definition := cmp.Or(other.old, other.new)
-			if !isFacing || definition.Served {
-				continue
-			}
-			for u := range endpointsOf(definition.Versions...) {
-				if len(urls.byRest[u.Rest()]) > 0 {
-					return UndecidedService
-				}
+			hasPath := func(u signpost.URL) bool { return len(urls.byRest[u.Rest()]) > 0 }
+			if isFacing && !facing.Served && slices.ContainsFunc(urlsOf(facing.Versions...), hasPath) {
+				return UndecidedService
 			}
 		}
 		empty := &signpost.Service{Served: true, Versions: []signpost.Version{{Name: alone.Versions[0].Name}}}

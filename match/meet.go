@@ -25,14 +25,8 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 		if s == nil {
 			return
 		}
-		ends := func(n *node) []int {
-			if contest == nil {
-				return n.ends[:1]
-			}
-			return n.ends
-		}
 		wants := func(n *node) (whole, inside bool) {
-			for _, from := range ends(n) {
+			for _, from := range n.ends {
 				is, matters := kept(from)
 				inside = inside || matters
 				whole = whole || matters && !at.yieldsTo(n, number, is)
@@ -40,7 +34,7 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 			return whole, inside
 		}
 		for n, feeds := range s.meetings(to, wants) {
-			for _, from := range ends(n) {
+			for _, from := range n.ends {
 				if _, matters := kept(from); !matters {
 					continue
 				}
