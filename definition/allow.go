@@ -73,22 +73,21 @@ func (a *allowance) covers(endpoint place) bool { return a.in == place{} || a.in
 // allows reports whether a warning is allowed in the endpoint whose URL is at a place or, if that is zero, in the file.
 // It records in used which rules of allow fields do so.
 func (f *File) allows(rule string, endpoint place, used map[place]bool) bool {
+	return f.allowsLoss(rule, endpoint, signpost.ContextItem{}, used)
+}
+
+// allowsLoss is allows for a warning about the loss of a context key. An allowance covers the keys that it names or, if
+// it names none, those that are optional. The zero item stands for what is not about a key.
+func (f *File) allowsLoss(rule string, endpoint place, lost signpost.ContextItem, used map[place]bool) bool {
 	allowed := false
 	for _, a := range f.allowances {
 		if a.rule == rule && a.covers(endpoint) {
-			used[a.at], allowed = true, true
+			used[a.at] = true
+			isMeant := lost.Key == "" || slices.Contains(a.keys, lost.Key) || a.keys == nil && !lost.Required
+			allowed = allowed || isMeant
 		}
 	}
 	return allowed
-}
-
-// allowsLoss reports whether the loss of a context key is allowed in the endpoint with a URL. An allowance covers the
-// keys that it names or, if it names none, those that are optional. The zero item stands for what is not about a key.
-func (f *File) allowsLoss(rule string, endpoint place, lost signpost.ContextItem, used map[place]bool) bool {
-	return f.allows(rule, endpoint, used) && slices.ContainsFunc(f.allowances, func(a *allowance) bool {
-		isMeant := lost.Key == "" || slices.Contains(a.keys, lost.Key) || a.keys == nil && !lost.Required
-		return a.rule == rule && isMeant && a.covers(endpoint)
-	})
 }
 
 // unusedAllow returns the finding about an allowance of a rule that allows nothing.
@@ -110,7 +109,7 @@ func (d *decoder) checkAllowances() {
 		f := unusedAllow(a.rule)
 		switch {
 		case known:
-		case isRule(a.rule):
+		case slices.ContainsFunc(Rules(), func(r Rule) bool { return r.Name == a.rule }):
 			f.Message, f.Hint = fmt.Sprintf("%s cannot be allowed", a.rule), "only warnings can be allowed"
 		default:
 			f.Message, f.Hint = fmt.Sprintf("there is no warning %q to allow", a.rule), "docs/rules.md lists them"

@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"signpost"
 	"signpost/internal/fields"
+	"signpost/internal/spell"
 	"signpost/internal/tree"
 )
 
@@ -58,7 +60,7 @@ func (d *decoder) check(n *tree.Node, v *fields.Value, what string) {
 	for _, f := range n.Fields {
 		d.checkField(n, f, v, what)
 	}
-	if v.Extensible {
+	if v.Plus {
 		if extra := d.extraOf(n, v); extra != "" {
 			d.extras[n] = extra
 		}
@@ -150,7 +152,7 @@ func (d *decoder) wrongType(n *tree.Node, v *fields.Value, what string) {
 				names = append(names, item.Text)
 			}
 		}
-		f.Hint = "to turn features on: enable: [" + strings.Join(names[:min(len(names), maxListed)], ", ") + "]"
+		f.Hint = "to turn features on: enable: [" + spell.First(names, maxListed) + "]"
 	case !d.served && v.Type == fields.List && n.Text != "" && (v.Each.Type == fields.Text || v.Each.OrName != 0):
 		f.Hint, f.Fix = d.listOf(n)
 	}
@@ -181,8 +183,7 @@ func (d *decoder) keepForeign(n *tree.Node, v *fields.Value) {
 
 // swallowed returns the hint about a value that is missing, for example because a comment or an anchor is in its place.
 func (d *decoder) swallowed(n *tree.Node) string {
-	line, _ := d.doc.Position(n.Start())
-	rest := d.doc.Line(line)[n.Start()-d.doc.Offset(line, 1):]
+	rest, _, _ := bytes.Cut(d.doc.Text[n.Start():], []byte("\n"))
 	text := strings.TrimSpace(string(rest))
 	switch {
 	case strings.HasPrefix(text, "#"):

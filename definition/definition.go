@@ -109,14 +109,17 @@ func Errors(files ...*File) []signpost.Finding {
 	owners := make(map[string]*File)
 	for _, f := range files {
 		own := f.only(isError)
-		if other := owners[f.BasePath]; f.basePathAt != (place{}) && other != nil {
+		other := owners[f.BasePath]
+		switch {
+		case f.basePathAt == place{}: // a clash would only follow from the error
+		case other == nil:
+			owners[f.BasePath] = f
+		default:
 			own = append(own, f.finding(signpost.Finding{
 				Rule: RuleBasePath, Severity: signpost.SeverityError, Hint: "give each service a base_path of its own",
 				Message: fmt.Sprintf("base_path %q is already used by %s", f.BasePath, other.Name),
 			}, f.basePathAt))
 			sortFindings(own)
-		} else if f.basePathAt != (place{}) { // otherwise a clash would only follow from the error
-			owners[f.BasePath] = f
 		}
 		findings = append(findings, own...)
 	}
@@ -154,7 +157,7 @@ func (f *File) Lenient() bool {
 	endpoints := f.versions[0].manifest.Endpoints // nil if there is no such field
 	isFatal := func(f signpost.Finding) bool {
 		isBlank := len(endpoints) == 0 && isError(f) && f.Rule != RuleUnknownField // the error is not about an endpoint
-		return f.Rule == RuleSyntax || f.Rule == RuleTooLarge || isBlank
+		return f.Rule == RuleTooLarge || isBlank
 	}
 	return endpoints != nil && !slices.ContainsFunc(f.findings, isFatal)
 }
@@ -169,11 +172,9 @@ func (f *File) Unreadable() bool {
 
 // Partial reports whether an error hides endpoints, hosts or keys, which may decide about other files.
 func (f *File) Partial() bool {
-	isHidden := func(f signpost.Finding) bool {
-		hiding := []string{RuleSyntax, RuleTooLarge, RuleNotADefinition, signpost.RuleURL}
-		return isError(f) && slices.Contains(hiding, f.Rule)
-	}
-	return f.partial || slices.ContainsFunc(f.findings, isHidden)
+	hiding := []string{RuleSyntax, RuleTooLarge, RuleNotADefinition, signpost.RuleURL}
+	isHiding := func(f signpost.Finding) bool { return isError(f) && slices.Contains(hiding, f.Rule) }
+	return f.partial || slices.ContainsFunc(f.findings, isHiding)
 }
 
 // State returns the service that signpost/diff compares, with the given versions: those of [File.Manifests], or of
@@ -230,12 +231,10 @@ func (f *File) Snippet(line, column, width int) (text string, first int) {
 func (f *File) Tree() *tree.Document { return f.doc }
 
 // Features returns the names of the features that can be enabled.
-func (f *File) Features() []string { return namesOf(f.features) }
-
-func namesOf(features []signpost.Feature) []string {
+func (f *File) Features() []string {
 	var names []string
-	for _, f := range features {
-		names = append(names, f.Name)
+	for _, feature := range f.features {
+		names = append(names, feature.Name)
 	}
 	return names
 }

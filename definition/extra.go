@@ -13,7 +13,7 @@ import (
 func (d *decoder) beyond(n *tree.Node, f tree.Field, v *fields.Value, what string) bool {
 	if d.served {
 		d.add(RuleUnknownField, "", f.Key, "unknown field %q in %s", f.Key.Text, what)
-		return v.Extensible
+		return v.Plus
 	}
 	name, marked := strings.CutPrefix(f.Key.Text, signpost.Beyond)
 	known := v.Field(name)
@@ -26,7 +26,7 @@ func (d *decoder) beyond(n *tree.Node, f tree.Field, v *fields.Value, what strin
 	case v == fields.Definition && name != "":
 		d.add(RuleUnknownField, "put it into a version, for the top of its manifest", f.Key,
 			"unknown field %q in %s", f.Key.Text, what)
-	case name == "" || !v.Extensible:
+	case name == "" || !v.Plus:
 		return false
 	case known != nil && !known.Local:
 		found := d.add(RuleUnknownField, "write "+name, f.Key,

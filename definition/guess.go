@@ -29,8 +29,8 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, v *fields.Value, what
 		names = append(names, field.Name)
 	}
 	message := fmt.Sprintf("unknown field %q in %s", f.Key.Text, what)
-	word, rest, found := strings.Cut(strings.ReplaceAll(f.Key.Text, ":", " "), " ")
-	if found && f.Value.Kind == tree.Null && v.Field(word) != nil { // in braces, YAML takes {label Limit} for a key
+	word, rest, isPair := strings.Cut(strings.ReplaceAll(f.Key.Text, ":", " "), " ")
+	if isPair && f.Value.Kind == tree.Null && v.Field(word) != nil { // in braces, YAML takes {label Limit} for a key
 		d.add(RuleUnknownField, fmt.Sprintf("write %s: %s", word, strings.TrimSpace(rest)), f.Key, "%s", message)
 		d.broken[f.Value] = true
 		n.Rename(f.Key, word)
@@ -41,13 +41,13 @@ func (d *decoder) unknownField(n *tree.Node, f tree.Field, v *fields.Value, what
 		d.unread = true
 		return
 	}
-	meant := d.unknown(RuleUnknownField, f.Key, names, message)
+	meant, found := d.unknown(RuleUnknownField, f.Key, names, message)
 	switch {
 	case meant == "":
 		d.unread = true
 		return
 	case n.Has(meant): // both are present, so renaming one is not the solution
-		d.findings[len(d.findings)-1].Fix = nil
+		found.Fix = nil
 	default:
 		n.Rename(f.Key, meant)
 	}
@@ -82,8 +82,8 @@ func (d *decoder) nearest(name string, known []string) (near string, certain boo
 	return spell.Only(name, known)
 }
 
-// unknown reports an unknown name. It returns the one that was probably meant, or "".
-func (d *decoder) unknown(rule string, at *tree.Node, known []string, message string) (meant string) {
+// unknown reports an unknown name. It returns the one that was probably meant, or "", and the finding.
+func (d *decoder) unknown(rule string, at *tree.Node, known []string, message string) (string, *signpost.Finding) {
 	d.broken[at] = true
 	meant, certain := d.nearest(at.Text, known)
 	f := d.add(rule, "", at, "%s", message)
@@ -98,7 +98,7 @@ func (d *decoder) unknown(rule string, at *tree.Node, known []string, message st
 	default:
 		f.Hint = "known: " + spell.First(known, maxListed)
 	}
-	return meant
+	return meant, f
 }
 
 // dedented moves fields into the one before them if they belong there: they are indented too little.
@@ -119,10 +119,10 @@ func (d *decoder) dedented(n *tree.Node, v *fields.Value) {
 		if reported != owner.Key {
 			reported = owner.Key
 			what, where, under := f.Key.Text, owner.Key.Text, owner.Key.Text
-			if strings.Contains(what, "://") {
+			if isURL(f) {
 				what = fmt.Sprintf("URL %q", what)
 			}
-			if strings.Contains(where, "://") {
+			if isURL(*owner) {
 				where, under = fmt.Sprintf("the URL %q", where), "the URL"
 			}
 			d.add(RuleUnknownField, "it belongs under "+under+": indent it, and everything in it, by one more level",
@@ -131,7 +131,7 @@ func (d *decoder) dedented(n *tree.Node, v *fields.Value) {
 		// What follows is indented like its fields, so YAML puts it into the field.
 		var fields, siblings []tree.Field
 		for _, inner := range f.Value.Fields {
-			if strings.Contains(f.Key.Text, "://") && strings.Contains(inner.Key.Text, "://") {
+			if isURL(f) && isURL(inner) {
 				siblings = append(siblings, inner)
 			} else {
 				fields = append(fields, inner)
@@ -146,6 +146,8 @@ func (d *decoder) dedented(n *tree.Node, v *fields.Value) {
 		*n = *n.With(moved...)
 	}
 }
+
+func isURL(f tree.Field) bool { return strings.Contains(f.Key.Text, "://") }
 
 // belongs reports whether a field that its object does not have is one of another field of that object.
 func belongs(f, owner tree.Field, object *fields.Value) bool {
@@ -223,7 +225,7 @@ func (d *decoder) wrongVersion(versions *tree.Node, v tree.Field) {
 	match := nearlyVersion.FindStringSubmatch(v.Key.Text)
 	meant := ""
 	switch {
-	case strings.Contains(v.Key.Text, "://"):
+	case isURL(v):
 		f.Message = fmt.Sprintf("URL %q is next to the versions, not in one", v.Key.Text)
 		f.Hint = "it belongs under endpoints: indent it, and everything in it"
 	case match == nil || v.Key.Text == "":

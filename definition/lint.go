@@ -103,11 +103,13 @@ func (d *decoder) lintFeatures() {
 	known := d.Features()
 	isKnown, isEnabled := setOf(known), make(map[string]bool)
 	for _, n := range d.enabled {
-		near, _ := d.nearest(n.Text, known)
 		switch {
-		case !isKnown[n.Text] && near == "" && len(d.declared) == 0 && d.unread: // features could not be read
 		case !isKnown[n.Text]:
-			d.unknown(RuleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
+			near, _ := d.nearest(n.Text, known)
+			isHidden := near == "" && len(d.declared) == 0 && d.unread // in features that could not be read
+			if !isHidden {
+				d.unknown(RuleUnknownFeature, n, known, fmt.Sprintf("there is no feature %q", n.Text))
+			}
 		case isEnabled[n.Text]:
 			d.add(signpost.RuleDuplicateKey, "name it once", n, "feature %q is enabled twice", n.Text)
 		default:

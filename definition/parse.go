@@ -51,12 +51,12 @@ func newDecoder(f *File, text []byte, opts Options) *decoder {
 		File: f, opts: opts, broken: make(map[*tree.Node]bool), used: make(map[place]bool),
 		extras: make(map[*tree.Node]signpost.Extra), repeats: make(map[string]int),
 	}
+	rules := map[tree.ProblemKind]string{
+		tree.Syntax: RuleSyntax, tree.TooLarge: RuleTooLarge, tree.BadKey: RuleSyntax,
+		tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
+	}
 	for _, problem := range f.doc.Problems {
-		rule := map[tree.ProblemKind]string{
-			tree.Syntax: RuleSyntax, tree.TooLarge: RuleTooLarge, tree.BadKey: RuleSyntax,
-			tree.DuplicateKey: signpost.RuleDuplicateKey, tree.BadValue: signpost.RuleWrongType,
-		}[problem.Kind]
-		d.add(rule, problem.Hint, problem.At, "%s", problem.Message)
+		d.add(rules[problem.Kind], problem.Hint, problem.At, "%s", problem.Message)
 		d.broken[problem.Value] = true
 		if problem.Kind == tree.DuplicateKey && !f.served {
 			d.unread = true // what the second one has
@@ -144,17 +144,16 @@ func (d *decoder) finish() *File {
 		rest.Hint, rest.Fix = "fix the others first", nil
 	}
 	// Problems with an aliased value are found wherever it is used.
-	type id struct {
-		rule, message string
-		line, column  int
+	seen := make(map[string]bool)
+	var once []signpost.Finding
+	for _, f := range d.findings {
+		id := fmt.Sprintln(f.Line, f.Column, f.Rule, f.Message)
+		if !seen[id] {
+			seen[id] = true
+			once = append(once, f)
+		}
 	}
-	seen := make(map[id]bool, len(d.findings))
-	d.findings = slices.DeleteFunc(d.findings, func(f signpost.Finding) bool {
-		key := id{f.Rule, f.Message, f.Line, f.Column}
-		before := seen[key]
-		seen[key] = true
-		return before
-	})
+	d.findings = once
 	sortFindings(d.findings)
 	d.basePathAt = placeOf(d.basePath)
 	d.doc.Problems = nil

@@ -23,9 +23,10 @@ func published(files, registered []*File) map[*version]bool {
 			for j := range f.versions {
 				v := &f.versions[j]
 				same := routes.Path(f.BasePath, v.name) == address.Path() && f.Hosts.Has(address.Hostname())
-				switch judged := i < len(files); {
+				isJudged := i < len(files)
+				switch {
 				case f.served || !same:
-				case judged:
+				case isJudged:
 					out[&fetched.versions[0]] = true
 				default:
 					out[v] = true

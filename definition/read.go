@@ -279,7 +279,7 @@ func (d *decoder) modifierOrName(n *tree.Node, seen map[string]bool) (signpost.M
 	case shared == nil && d.unread && len(d.sharedNames) == 0: // the shared modifiers could not be read
 		d.broken[n] = true
 	case shared == nil:
-		meant := d.unknown(RuleUnknownModifier, n, d.sharedNames, fmt.Sprintf("there is no shared modifier %q", n.Text))
+		meant, _ := d.unknown(RuleUnknownModifier, n, d.sharedNames, fmt.Sprintf("there is no shared modifier %q", n.Text))
 		if other := d.shared[meant]; other != nil {
 			other.used = true
 		} else {
@@ -346,17 +346,16 @@ func (d *decoder) modifierInput(n *tree.Node, kind string) signpost.ModifierInpu
 // kind returns the kind of a modifier, or the one that was meant. It is zero if there is none.
 func (d *decoder) kind(n *tree.Node) signpost.Kind {
 	_, at := n.Field("kind")
-	switch {
-	case at == nil && d.isLacking(n):
-		return signpost.Kind{}
-	case at == nil:
-		d.add(signpost.RuleRequiredField, "text, number, boolean or select; or params, for the manifest's own form",
-			n, "modifier has no kind")
+	if at == nil {
+		if !d.isLacking(n) {
+			d.add(signpost.RuleRequiredField,
+				"text, number, boolean or select; or params, for the manifest's own form", n, "modifier has no kind")
+		}
 		return signpost.Kind{}
 	}
 	name, known := at.Text, fields.ShortModifier.Field("kind").Value.Values
 	if !slices.Contains(known, name) && !d.broken[at] {
-		name = d.unknown(signpost.RuleWrongType, at, known, fmt.Sprintf("there is no kind %q", name))
+		name, _ = d.unknown(signpost.RuleWrongType, at, known, fmt.Sprintf("there is no kind %q", name))
 	}
 	if i := slices.Index(known, name); i >= 0 {
 		return signpost.Kinds()[i]

@@ -109,10 +109,6 @@ func allowable() []string {
 	return names
 }
 
-func isRule(name string) bool {
-	return slices.ContainsFunc(Rules(), func(r Rule) bool { return r.Name == name })
-}
-
 func (d *decoder) checkNoEndpoints() {
 	for _, v := range d.versions {
 		if len(v.manifest.Endpoints) == 0 && v.endpoints != nil && !d.unread {
@@ -131,25 +127,22 @@ func (d *decoder) checkVersionsInURLs() {
 	}
 	for _, v := range d.versions {
 		for u, e := range v.manifest.All() {
-			named, hasOwn := "", false // another version, and this one
-			for segment := range strings.SplitSeq(u.Path(), "/") {
-				hasOwn = hasOwn || segment == v.name
-				if named == "" && segment != v.name && routes.ValidVersion(segment) {
-					named = segment
-				}
-			}
-			if named == "" || !u.HasHostPlaceholder() {
+			named, other := routes.VersionIn(u), routes.OtherVersion(u, v.name, declared)
+			// Beside its own version, a URL may have that of another API.
+			isUndeclared := named != "" && named != v.name && u.HasHostPlaceholder() &&
+				!slices.Contains(strings.Split(u.Path(), "/"), v.name)
+			if other == "" && !isUndeclared {
 				continue
 			}
 			if _, err := signpost.ParseURL(e.URL); err != nil {
 				continue
 			}
 			at := v.endpoints[e.URL]
-			if other := routes.OtherVersion(u, v.name, declared); other != "" {
+			if other != "" {
 				d.add(RuleVersionMismatch,
 					"a manifest lists the URLs of its own version: move it to "+other+", or correct the URL",
 					at.Key, "URL %q of version %s names version %s", e.URL, v.name, other)
-			} else if !hasOwn { // otherwise the version is that of another API
+			} else {
 				d.warn(RuleVersionNotDeclared, "declare "+named+" under versions, or correct the URL", at.Key, at.Key,
 					"URL %q names version %s, which the service does not have", e.URL, named)
 			}

@@ -85,7 +85,7 @@ func TestSchemaAgainstTable(t *testing.T) {
 				t.Errorf("%s: field %s is %v, and the required ones are %v", path, f.Name, property, required)
 				continue
 			}
-			if barred := properties["+"+f.Name] == false; barred != (v.Extensible && !f.Local) {
+			if barred := properties["+"+f.Name] == false; barred != (v.Plus && !f.Local) {
 				t.Errorf("%s: the field +%s: barred is %v", path, f.Name, barred)
 			}
 			compare(path+"/"+f.Name, f.Value, property)
@@ -95,7 +95,7 @@ func TestSchemaAgainstTable(t *testing.T) {
 				t.Errorf("%s: the table has no field %s", path, name)
 			}
 		}
-		if open := patterns[`^\+.`] == true; open != v.Extensible {
+		if open := patterns[`^\+.`] == true; open != v.Plus {
 			t.Errorf("%s: fields with a plus: %v", path, open)
 		}
 		each := s["additionalProperties"]

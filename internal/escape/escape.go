@@ -12,16 +12,12 @@ import (
 // Text replaces unsafe characters, except for those to keep, and bytes that are no character. It writes them as JSON
 // does, so that a JSON document stays the same document.
 func Text(text, keep string) string {
-	unsafe := func(r rune) bool { return Unsafe(r) && !strings.ContainsRune(keep, r) }
-	if strings.IndexFunc(text, func(r rune) bool { return r == utf8.RuneError || unsafe(r) }) < 0 {
-		return text
-	}
 	var out strings.Builder
 	for i, r := range text {
 		switch {
 		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
 			fmt.Fprintf(&out, `\x%02x`, text[i])
-		case !unsafe(r):
+		case !Unsafe(r) || strings.ContainsRune(keep, r):
 			out.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

@@ -43,15 +43,15 @@ type Value struct {
 	Each   *Value         // the values of an object with free keys, or the items of a list
 	Keys   *regexp.Regexp // what free keys must match; nil if every key is allowed
 
-	Values     []string // the only values, if not nil
-	Examples   []string // values that completion offers
-	Names      Names    // of a text, or of the free keys of an object
-	OrNull     bool     // null is allowed
-	OrList     bool     // a list of such values is allowed
-	Short      *Value   // of an object without its last field: the form that it has then
-	Extensible bool     // an object of the manifest, which may have fields beyond the specification, with a plus
-	OrName     Names    // text is allowed: the name of such a value
-	OrObject   *Value   // of a text: an object is allowed in its place
+	Values   []string // the only values, if not nil
+	Examples []string // values that completion offers
+	Names    Names    // of a text, or of the free keys of an object
+	OrNull   bool     // null is allowed
+	OrList   bool     // a list of such values is allowed
+	Short    *Value   // of an object without its last field: the form that it has then
+	Plus     bool     // an object of the manifest, which may have fields beyond the specification, with a plus
+	OrName   Names    // text is allowed: the name of such a value
+	OrObject *Value   // of a text: an object is allowed in its place
 
 	Form string // what to write in place of a value of another type
 }

@@ -41,7 +41,7 @@ var Definition = &Value{
 
 // Manifest is a manifest as it is served. Its fields are those of the spec.
 var Manifest = &Value{
-	What: "the manifest", Type: Object, Extensible: true, Form: `such as {"endpoints": {…}}`,
+	What: "the manifest", Type: Object, Plus: true, Form: `such as {"endpoints": {…}}`,
 	Fields: []Field{{Name: "endpoints", Required: true, Value: &Value{Type: Object, Each: ServedEndpoint}}},
 }
 
@@ -80,7 +80,7 @@ var (
 	text = &Value{}
 
 	// Version is an API version.
-	Version = &Value{What: "version " + Key, Type: Object, Extensible: true, Form: "such as v1: {endpoints: {…}}",
+	Version = &Value{What: "version " + Key, Type: Object, Plus: true, Form: "such as v1: {endpoints: {…}}",
 		Fields: []Field{
 			{Name: "endpoints", Required: true,
 				Doc: "Endpoints by URL. {{host}} stands for the hostname of the request for the manifest.",
@@ -91,7 +91,7 @@ var (
 		}}
 
 	// Endpoint is an endpoint of a definition.
-	Endpoint = &Value{What: "endpoint", Type: Object, Extensible: true,
+	Endpoint = &Value{What: "endpoint", Type: Object, Plus: true,
 		Form: "such as {name: Feeds, method: get, mime_type: application/json}", Fields: append(slices.Clip(common),
 			Field{Name: "modifiers",
 				Doc: "Controls that editors get for query parameters: names of shared ones, or modifiers.",
@@ -115,7 +115,7 @@ var (
 	contextObj = Field{Name: "context_obj", Value: contextItems, Doc: "Context keys that clients send."}
 
 	contextItems = &Value{Type: List, Form: "such as [{key: user_account.profile, type: ctx}]", Each: &Value{
-		What: "context item", Type: Object, Extensible: true, Form: "such as {key: user_account.profile, type: ctx}", Fields: []Field{
+		What: "context item", Type: Object, Plus: true, Form: "such as {key: user_account.profile, type: ctx}", Fields: []Field{
 			{Name: "key", Required: true,
 				Doc:   "A context key that is built into the clients, or that a plugin supplies.",
 				Value: &Value{Names: ContextKeys}},
@@ -134,15 +134,15 @@ var (
 			contextObj,
 		}}
 
-	modifier = &Value{What: "modifier", Type: Object, Extensible: true, Fields: full, Short: ShortModifier,
+	modifier = &Value{What: "modifier", Type: Object, Plus: true, Fields: full, Short: ShortModifier,
 		Form: ShortModifier.Form}
-	modifierOrName = &Value{What: "modifier", Type: Object, Extensible: true, Fields: full, Short: ShortModifier,
+	modifierOrName = &Value{What: "modifier", Type: Object, Plus: true, Fields: full, Short: ShortModifier,
 		Form: ShortModifier.Form, OrName: Modifiers}
 
 	// ServedEndpoint is an endpoint of a manifest that is served, which has no shared modifiers.
-	ServedEndpoint = &Value{What: "endpoint", Type: Object, Extensible: true, Fields: append(slices.Clip(common),
+	ServedEndpoint = &Value{What: "endpoint", Type: Object, Plus: true, Fields: append(slices.Clip(common),
 		Field{Name: "modifiers", Value: &Value{Type: List, Each: servedModifier}})}
-	servedModifier = &Value{What: "modifier", Type: Object, Extensible: true, Fields: inManifest}
+	servedModifier = &Value{What: "modifier", Type: Object, Plus: true, Fields: inManifest}
 
 	// full are the fields of a modifier in the form of the manifest, and inManifest those of a served one.
 	full       = append([]Field{deprecated}, inManifest...)
@@ -167,14 +167,14 @@ var (
 		},
 	}
 
-	param = &Value{What: "param", Type: Object, Extensible: true,
+	param = &Value{What: "param", Type: Object, Plus: true,
 		Fields: []Field{key,
 			{Name: "ui", Required: true, Doc: "The control that editors get.",
-				Value: &Value{Type: Object, Extensible: true, Fields: []Field{label, placeholder, options}}},
+				Value: &Value{Type: Object, Plus: true, Fields: []Field{label, placeholder, options}}},
 			{Name: "schema", Required: true, Value: schema, Doc: "The values that it takes."},
 		},
 	}
-	schema = &Value{Type: Object, Extensible: true,
+	schema = &Value{Type: Object, Plus: true,
 		Fields: []Field{
 			{Name: "type", Value: &Value{Values: signpost.ValueTypes()}, Required: true, Doc: "The type of the value."},
 			{Name: "default", Value: &Value{Type: Scalar}, Doc: "What is filled in beforehand."},
@@ -192,7 +192,7 @@ var (
 			Each: Option}}
 
 	// Option is an option of a dropdown.
-	Option = &Value{What: "option", Type: Object, Extensible: true, Form: "such as {value: newest, label: Newest first}",
+	Option = &Value{What: "option", Type: Object, Plus: true, Form: "such as {value: newest, label: Newest first}",
 		Fields: []Field{
 			{Name: "value", Value: text, Required: true, Doc: "The value of the query parameter."},
 			{Name: "label", Value: text, Required: true, Doc: "What editors see."},

@@ -90,7 +90,7 @@ func (c cursor) fieldItems(here []*fields.Value, known names) (items []completio
 				add(n, v.Each.Type >= fields.Object)
 			}
 		}
-		if v.Extensible {
+		if v.Plus {
 			for _, n := range known[fields.Extras] {
 				add(n, false)
 			}

@@ -40,7 +40,7 @@ func (s *server) hover(doc *document, in placeParams) (any, error) {
 		for _, object := range doc.fields().At(at.path[:len(at.path)-1]...) {
 			if f := object.Field(at.node.Text); f != nil {
 				text = f.Doc
-			} else if object.Extensible && strings.HasPrefix(at.node.Text, signpost.Beyond) {
+			} else if object.Plus && strings.HasPrefix(at.node.Text, signpost.Beyond) {
 				text = explainExtra(at.node.Text)
 			}
 		}

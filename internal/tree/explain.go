@@ -24,7 +24,7 @@ var mistakes = []struct {
 	{"exceeded max depth", func(e *explainer) bool { return e.tooDeep(e.at) }},
 
 	// These come next because they confuse everything below them.
-	{"", shows(whole, conflictMarker.String(), "unresolved merge conflict", "choose one of the two versions and remove the conflict markers")},
+	{"", shows(whole, conflictMarker.String(), mergeConflict, chooseOne)},
 	{"control characters",
 		shows(whole, `([\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}])`, "a control character", "remove it")},
 	{"expected single document", shows(whole, `(?m)^ *[^\s#%].*(?:\n.*)*?\n(---|\.\.\.)`,
@@ -35,9 +35,8 @@ var mistakes = []struct {
 
 	{"unexpected end of stream while scanning a quoted scalar",
 		func(e *explainer) bool { return e.unclosed(e.context) }},
-	{"escape character", shows(behind, `^(\\[^/])`, notAnEscape, `write \\ for a backslash, or use single quotes`)},
-	{"hexadecimal number", shows(here, `"[^"]*?(\\[xuU])`, notAnEscape,
-		`write \\ for a backslash, or use single quotes`)},
+	{"escape character", shows(behind, `^(\\[^/])`, notAnEscape, writeTwo+", or use single quotes")},
+	{"hexadecimal number", shows(here, `"[^"]*?(\\[xuU])`, notAnEscape, writeTwo+", or use single quotes")},
 	{"mapping values are not allowed", dash},
 	{"mapping values are not allowed",
 		shows(nearby, `(?m)^ *(-(\w+: .*))$`, "missing space after the dash", "- $2")},
@@ -46,7 +45,8 @@ var mistakes = []struct {
 	{"mapping values are not allowed", (*explainer).indentation},
 	{"could not find expected ':'", func(e *explainer) bool { return e.noColon(e.blockAt(e.context)) }},
 	{"did not find expected key", (*explainer).quoteAbove},
-	{"did not find expected key", shows(here, `^ *(?:- +)?(?:[^{ ].*?: +)?(\{\{.*?)(?:\s*:(?:\s.*)?)?$`, "text that begins with {{ needs quotes", "put it in quotes: …")},
+	{"did not find expected key", shows(here, `^ *(?:- +)?(?:[^{ ].*?: +)?(\{\{.*?)(?:\s*:(?:\s.*)?)?$`,
+		"text that begins with {{ needs quotes", "put it in quotes: …")},
 	{"did not find expected key", (*explainer).behindValue},
 	{"did not find expected key", (*explainer).indentation},
 	{"expected '-' indicator", dash},
@@ -54,10 +54,12 @@ var mistakes = []struct {
 	{"expected '-' indicator", (*explainer).fieldInList},
 	{"expected <document start>", (*explainer).firstIndented},
 	{"expected ',' or", (*explainer).bracketInWord},
-	{"expected ',' or", shows(before, `[,{[][^,{[]*?: ([^,{[]*):$`, `text with ": " in it needs quotes`, "put the text in quotes, or a comma before the next key")},
+	{"expected ',' or", shows(before, `[,{[][^,{[]*?: ([^,{[]*):$`,
+		`text with ": " in it needs quotes`, "put the text in quotes, or a comma before the next key")},
 	{"expected ',' or", (*explainer).unclosedBracket},
 	{"expected node content", (*explainer).unclosedAtEnd},
-	{"unknown anchor", shows(behind, `^(\*[^\s,\]}]+)`, "* begins an alias, and there is no such anchor", "if it is text, put it in quotes: …")},
+	{"unknown anchor", shows(behind, `^(\*[^\s,\]}]+)`,
+		"* begins an alias, and there is no such anchor", "if it is text, put it in quotes: …")},
 	{"block sequence entries", shows(behind, `^(-.*)`, "a list item behind a key",
 		"put it on the next line; if it is text, put it in quotes: …")},
 	{"scanning a block scalar", shows(here, `[:-] +(([|>]) .*)$`, "text on the line of $2",
@@ -220,12 +222,14 @@ func (e *explainer) indentation() bool {
 	if before := e.next(like, -1); like.value != "" && !like.item && like.indent < b.indent && before.indent == b.indent {
 		return e.misplaced(like, b) // a field among others that are indented more
 	}
-	for level := like; level.number > 0; level = e.outer(level) {
+	for level := like; level.number > 0; {
 		nearer := b.distance(level) - b.distance(like)
 		// A line that has children belongs one level further out than they do.
 		if nearer < 0 || nearer == 0 && b.value == "" && below.indent > b.indent && like.indent >= below.indent {
 			like = level
 		}
+		inner := level.indent
+		level = e.up(level, func(above blockLine) bool { return above.indent < inner })
 	}
 	switch {
 	case b.item && (!like.item || like.indent == b.indent):
@@ -250,12 +254,8 @@ func (e *explainer) firstIsWrong() bool {
 	for b := e.next(blockLine{}, +1); b.number > 0; b = e.next(b, +1) {
 		lines[b.inner]++
 	}
-	return parent.inner == first.indent && second.indent > first.indent || lines[first.indent] == 1 && lines[second.indent] > 1
-}
-
-// outer returns the nearest line above that is indented less.
-func (e *explainer) outer(b blockLine) blockLine {
-	return e.up(b, func(above blockLine) bool { return above.indent < b.indent })
+	isNotIndented := parent.inner == first.indent && second.indent > first.indent
+	return isNotIndented || lines[first.indent] == 1 && lines[second.indent] > 1
 }
 
 // misplaced reports a line that should be indented like another one.

@@ -28,15 +28,21 @@ var jsonMistakes = []struct{ says, chars, message, hint string }{
 	{"after object key:value pair", "", "missing comma after the value", "separate the items with commas"},
 	{"after object key", "", "missing colon after the key", "write a colon between key and value"},
 	{"in string literal", "\t", "a tab in text", `write \t, or a space`},
-	{"in string escape code", "", notAnEscape, `write \\ for a backslash`},
+	{"in string escape code", "", notAnEscape, writeTwo},
 }
 
-const notAnEscape = "this is not an escape sequence"
+// Messages and hints for both formats.
+const (
+	notAnEscape   = "this is not an escape sequence"
+	writeTwo      = `write \\ for a backslash`
+	mergeConflict = "unresolved merge conflict"
+	chooseOne     = "choose one of the two versions and remove the conflict markers"
+)
 
 // jsonWords has what to write in place of words that other languages have.
 var jsonWords = map[string]string{
-	"True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "None": "null", "nil": "null", "NULL": "null", "undefined": "null, or leave the field out",
-	"NaN": "a number", "Infinity": "a number",
+	"True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "None": "null", "nil": "null", "NULL": "null",
+	"undefined": "null, or leave the field out", "NaN": "a number", "Infinity": "a number",
 }
 
 // conflictMarker matches a line that a merge left behind.
@@ -66,8 +72,7 @@ func (d *Document) explainJSON(err error) {
 	conflict := conflictMarker.FindIndex(d.Text)
 	switch unclosed := Unclosed(string(d.Text[:at])); {
 	case conflict != nil:
-		d.syntax(conflict[0], conflict[1], "choose one of the two versions and remove the conflict markers",
-			"unresolved merge conflict")
+		d.syntax(conflict[0], conflict[1], chooseOne, mergeConflict)
 	case leadingZero:
 		d.syntax(at-1, end, "write it without the 0", "a number does not begin with 0")
 	case jsonWords[word] != "" && strings.Contains(message, "looking for beginning of value"):

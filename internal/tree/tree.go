@@ -255,13 +255,16 @@ func (d *Document) NodeAt(start, end int) *Node {
 	return &Node{Kind: String, Text: string(d.Text[start:end]), start: int32(start), end: int32(end), doc: d}
 }
 
-func (d *Document) problem(kind ProblemKind, at *Node, hint, format string, args ...any) {
+// problem reports a problem of the node at a position, and returns it for what else is known about it.
+func (d *Document) problem(kind ProblemKind, at *Node, hint, format string, args ...any) *Problem {
+	p := Problem{Kind: kind, Message: fmt.Sprintf(format, args...), Hint: hint, At: at, Value: at}
 	fails := kind <= TooLarge
 	d.Failed = d.Failed || fails
-	if len(d.Problems) < maxProblems || fails {
-		d.Problems = append(d.Problems,
-			Problem{Kind: kind, Message: fmt.Sprintf(format, args...), Hint: hint, At: at, Value: at})
+	if len(d.Problems) >= maxProblems && !fails {
+		return &p
 	}
+	d.Problems = append(d.Problems, p)
+	return &d.Problems[len(d.Problems)-1]
 }
 
 // syntax reports that the text between two offsets cannot be parsed. It returns true, as an explanation that applies

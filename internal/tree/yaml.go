@@ -198,9 +198,9 @@ func (c *yamlConverter) object(n *Node, y *yaml.Node, depth int) {
 	// An object's own fields override merged ones; of several merged objects, the first wins.
 	for _, m := range merged {
 		if m.Value.Kind != Object {
-			c.problem(BadValue, m.Key, "<< takes an alias of an object, such as <<: *defaults", "<< cannot merge %s",
-				m.Value.Kind)
-			c.Problems[len(c.Problems)-1].Value = n // what it lacks may be in there
+			found := c.problem(BadValue, m.Key, "<< takes an alias of an object, such as <<: *defaults",
+				"<< cannot merge %s", m.Value.Kind)
+			found.Value = n // what it lacks may be in there
 			continue
 		}
 		c.left -= 2 * len(m.Value.Fields)
@@ -242,9 +242,9 @@ func (c *yamlConverter) badKey(object, key *Node) {
 	start := c.skipProperties(object.Start())
 	if i := bytes.Index(c.Text[start:], []byte("}}")); bytes.HasPrefix(c.Text[start:], []byte("{{")) && i >= 0 {
 		placeholder := c.NodeAt(start, start+i+2)
-		c.problem(BadKey, placeholder, "put it in quotes: "+quoted(placeholder.Text),
+		found := c.problem(BadKey, placeholder, "put it in quotes: "+quoted(placeholder.Text),
 			"text that begins with {{ needs quotes")
-		c.Problems[len(c.Problems)-1].Value = object
+		found.Value = object
 		return
 	}
 	c.problem(BadKey, key, "", "a key must be text, not %s", key.Kind)
@@ -273,12 +273,12 @@ func (c *yamlConverter) scalar(n *Node, y *yaml.Node) {
 		n.Date = true
 	case "!!merge": // a value that happens to be <<
 	default:
-		c.problem(BadValue, n, "leave the tag out, or put text that begins with ! in quotes",
+		found := c.problem(BadValue, n, "leave the tag out, or put text that begins with ! in quotes",
 			"tag %s is not supported", tag)
 		properties := c.Text[start:c.skipProperties(start)]
 		if i := bytes.IndexByte(properties, '!'); i >= 0 {
 			end := i + len(bytes.Fields(properties[i:])[0])
-			c.Problems[len(c.Problems)-1].At = c.NodeAt(start+i, start+end)
+			found.At = c.NodeAt(start+i, start+end)
 		}
 	}
 }

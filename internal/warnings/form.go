@@ -63,27 +63,22 @@ func usualParts(u signpost.URL) (authority, rest string) {
 	if u.Query() == "" {
 		rest = strings.TrimSuffix(rest, "?")
 	}
-	return name + port, escapeNonASCII(rest)
+	if !isASCII(rest) {
+		rest = escapeNonASCII(rest)
+	}
+	return name + port, rest
 }
 
-var nonASCII = regexp.MustCompile(`[^\x00-\x7f]+`)
+var placeholderOrNonASCII = regexp.MustCompile(`\{\{[^{}]*\}\}|[^\x00-\x7f]+`)
 
 // escapeNonASCII percent-encodes characters that are not ASCII, except in placeholders.
 func escapeNonASCII(rest string) string {
-	if isASCII(rest) {
-		return rest
-	}
-	const held = "\x00" // in place of a placeholder
-	var names []string
-	text := signpost.ReplacePlaceholders(rest, func(name string) string {
-		names = append(names, name)
-		return held
+	return placeholderOrNonASCII.ReplaceAllStringFunc(rest, func(part string) string {
+		if strings.HasPrefix(part, "{{") {
+			return part
+		}
+		return url.PathEscape(part)
 	})
-	text = nonASCII.ReplaceAllStringFunc(text, url.PathEscape)
-	for _, name := range names {
-		text = strings.Replace(text, held, "{{"+name+"}}", 1)
-	}
-	return text
 }
 
 func isASCII(s string) bool {
