@@ -40,11 +40,6 @@ type version struct {
 }
 
 func (d *decoder) definition(root *tree.Node) {
-	if root.Has("endpoints") { // those of a version, probably, which is empty as a consequence
-		for _, version := range root.Get("versions").Fields {
-			d.broken[version.Value] = d.broken[version.Value] || version.Value.Kind == tree.Null
-		}
-	}
 	d.check(root, fields.Definition, fields.Definition.What)
 	if d.broken[root] {
 		return

@@ -22,10 +22,6 @@ var marks = []string{"versions", "base_path", "context_keys"}
 // or its text has mime_type together with endpoints or {{host}}, and it is not a manifest, an OpenAPI document, a JSON
 // Schema, a usage file or a Kubernetes manifest. The name is that of the file, as for [Parse].
 func IsDefinition(name string, text []byte) bool {
-	const enough = 1 << 20
-	if len(text) > MaxSize { // [Parse] does not read it either
-		text = text[:enough]
-	}
 	if decoded, ok := tree.DecodeUTF16(text); ok {
 		text = decoded
 	}

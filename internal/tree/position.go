@@ -56,9 +56,6 @@ func (d *Document) before(offset int) count {
 	if d.ascii {
 		return count{int32(offset), int32(offset)}
 	}
-	if len(d.counts) == 0 {
-		return count{}
-	}
 	at := min(offset/stride, len(d.counts)-1)
 	n := d.counts[at]
 	for _, b := range d.Text[at*stride : offset] {

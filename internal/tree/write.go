@@ -84,13 +84,14 @@ func (n *Node) Flow() string {
 	return n.Text
 }
 
-// Quote returns a text, or a list of texts, in double quotes that YAML and JSON both understand.
-func Quote[T string | []string](value T) string {
+// Quote returns a text in double quotes that YAML and JSON both understand.
+func Quote(text string) string {
 	var out strings.Builder
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	enc.Encode(value)                                                                     // strings always encode
-	return strings.ReplaceAll(strings.TrimSuffix(out.String(), "\n"), "\u0085", `\u0085`) // YAML takes it for a line break
+	enc.Encode(text) // strings always encode
+	quoted := strings.TrimSuffix(out.String(), "\n")
+	return strings.ReplaceAll(quoted, "\u0085", `\u0085`) // YAML takes it for a line break
 }
 
 // JSON returns a value as JSON on one line, with aliases expanded, and false if that takes more than max bytes.

@@ -16,7 +16,8 @@ var defaultPorts = map[string]string{"https": ":443", "http": ":80"}
 // unusual reports a URL that is valid but not in the form that clients and entries use. Endpoints are compared with
 // feeds as text, so such an endpoint answers for none of them.
 func (c *checker) unusual() {
-	hint, usual := "", usualForm(c.url)
+	authority, rest := usualParts(c.url)
+	hint, usual := "", withParts(c.url, authority, rest)
 	switch {
 	case !isASCII(c.url.Hostname()) && c.url.HasHostPlaceholder(): // its form depends on the host
 		hint = "write the host in Punycode, such as xn--bcher-kva.example"
@@ -31,17 +32,12 @@ func (c *checker) unusual() {
 	c.warn(hint, nil, "%q is not in the form that clients send: feeds in that form do not match", c.url)
 }
 
-// usualForm returns a URL as clients write it.
-func usualForm(u signpost.URL) string {
-	authority, rest := usualParts(u)
-	return withParts(u, authority, rest)
-}
-
 // withParts returns a URL with another authority, and with something else after it.
 func withParts(u signpost.URL, authority, rest string) string {
 	return strings.TrimSuffix(u.String(), u.Authority()+u.Rest()) + authority + rest
 }
 
+// usualParts returns the authority of a URL, and what is after it, as clients write them.
 func usualParts(u signpost.URL) (authority, rest string) {
 	name, port := host.CutPort(u.Authority())
 	name = strings.TrimSuffix(name, ".")
