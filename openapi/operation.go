@@ -61,17 +61,14 @@ func (im *importer) collect(path tree.Field) {
 	case item != path.Value && len(path.Value.Fields) > 1:
 		im.note(path.Key, "path %q: fields next to $ref are ignored", key)
 	}
-	var operations []tree.Field
 	for _, method := range methods {
-		if key, value := item.Field(method); key != nil {
-			operations = append(operations, tree.Field{Key: key, Value: value})
+		methodKey, value := item.Field(method)
+		if methodKey == nil {
+			continue
 		}
-	}
-	for _, f := range operations {
-		method := f.Key.Text
-		node, err := im.deref(f.Value)
+		node, err := im.deref(value)
 		op := &operation{im: im, label: draft.OneLine(strings.ToUpper(method) + " " + key), method: method, path: key,
-			item: item, key: f.Key, node: cmp.Or(node, f.Value), err: err}
+			item: item, key: methodKey, node: cmp.Or(node, value), err: err}
 		if im.isChosen(op) {
 			im.operations = append(im.operations, op)
 		}

@@ -107,6 +107,7 @@ type worker struct {
 	lastTime []byte
 	cache    map[string]int // endpoints, by the shape of a feed
 	shape    []byte
+	counting sync.Mutex // held while a block is counted
 }
 
 // line counts a request.

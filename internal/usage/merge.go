@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// Usage returns the counts. After that, nothing more can be counted.
+// Usage returns the counts. It must be called once: after that, nothing more can be counted.
 func (c *Counter) Usage() *Usage {
 	for _, w := range c.workers {
+		w.counting.Lock() // for good: the worker may still be waiting for more of a log
 		c.add(w.Usage)
 	}
 	c.total.leaveOut()
