@@ -60,16 +60,16 @@ func Import(sources []Source, opts Options) (*Result, error) {
 	result := &Result{}
 	count := &counter{uses: make(map[string]int)}
 	var manifests []*manifest
-	byVersion := make(map[string]*manifest)
 	for _, s := range sources {
 		m, err := result.read(s, opts.Host, count)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
-		if other := byVersion[m.Version]; other != nil {
-			return nil, &VersionError{m.Version, other.Name, m.Name}
+		for _, other := range manifests {
+			if other.Version == m.Version {
+				return nil, &VersionError{m.Version, other.Name, m.Name}
+			}
 		}
-		byVersion[m.Version] = m
 		manifests = append(manifests, m)
 	}
 	out := draft.Definition{Host: opts.Host, LeftOut: result.LeftOut}

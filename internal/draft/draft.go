@@ -49,6 +49,12 @@ func (d Definition) Write() []byte {
 	}
 	out.WriteString("\n")
 	head := out.Len()
+	heading := func(text string) {
+		if out.Len() > head {
+			out.WriteString("\n")
+		}
+		out.WriteString(text)
+	}
 	if d.Service != "" {
 		fmt.Fprintf(&out, "service: %s\n", tree.Scalar(d.Service))
 	}
@@ -60,12 +66,12 @@ func (d Definition) Write() []byte {
 	}
 	shared, order := d.shared()
 	if len(order) > 0 {
-		out.WriteString(separator(out.Len() > head) + "modifiers:\n")
+		heading("modifiers:\n")
 	}
 	for _, name := range order {
 		fmt.Fprintf(&out, "  %s: %s\n", tree.Scalar(name), indent(shared[name], "      "))
 	}
-	out.WriteString(separator(out.Len() > head) + "versions:\n")
+	heading("versions:\n")
 	for _, v := range d.Versions {
 		v.write(&out, shared)
 	}
@@ -76,14 +82,6 @@ func (d Definition) Write() []byte {
 		fmt.Fprintf(&out, "# %s\n", comment)
 	}
 	return out.Bytes()
-}
-
-// separator returns an empty line, unless nothing precedes it.
-func separator(needed bool) string {
-	if needed {
-		return "\n"
-	}
-	return ""
 }
 
 func (v Version) write(out *bytes.Buffer, shared map[string]string) {
