@@ -38,7 +38,6 @@ type head struct {
 	lines  []byte
 }
 
-// with returns a head with additional fields.
 func (h head) with(fields ...field) head {
 	h.fields = slices.Concat(h.fields, fields)
 	h.lines = slices.Clip(h.lines) // otherwise heads derived from this one would share memory

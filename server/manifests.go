@@ -35,7 +35,6 @@ const (
 	overhead = 2 << 10
 )
 
-// errBusy means that there was no room for a manifest in time.
 var errBusy = errors.New("too many manifests are in flight")
 
 // key identifies a representation. It names the content of a route, not the route, so that unchanged manifests stay in
@@ -60,7 +59,6 @@ type manifests struct {
 	used     atomic.Int64 // bytes that it has granted
 }
 
-// newManifests returns manifests with a cache of the given size; 0 means the default.
 func newManifests(cacheBytes int64, head head) *manifests {
 	cacheBytes = cmp.Or(cacheBytes, DefaultCacheBytes)
 	m := &manifests{
@@ -147,7 +145,6 @@ func (m *manifests) acquire(size int64) bool {
 	return true
 }
 
-// release ends one use of a representation.
 func (m *manifests) release(rep *representation) {
 	if rep.users.Add(-1) == 0 {
 		m.giveBack(rep.size)

@@ -68,7 +68,6 @@ var (
 // maxListed limits the manifests listed in a 404: enough to find a misspelt path, few enough to read.
 const maxListed = 20
 
-// notFound returns the problem of a path at which there is no manifest.
 func notFound(paths []string) *problem {
 	if len(paths) == 0 {
 		return &problem{status: http.StatusServiceUnavailable,
@@ -84,7 +83,6 @@ func notFound(paths []string) *problem {
 	return p
 }
 
-// refusal returns the response to a request whose host is rejected.
 func (p *problem) refusal(common head, from taken) *response {
 	host := shown(from.host)
 	named := *p

@@ -8,7 +8,6 @@ import (
 	"signpost/internal/wire"
 )
 
-// response is a prepared response.
 type response struct {
 	status int
 	head   head

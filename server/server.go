@@ -316,7 +316,6 @@ func emptyBody(r *http.Request) bool {
 	return err == io.EOF
 }
 
-// failed returns the response for a manifest that could not be rendered.
 func (h *Handler) failed(err error, from taken, event *Event) *response {
 	var misfit *signpost.HostError
 	switch {

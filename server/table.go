@@ -20,7 +20,6 @@ type table struct {
 	largest  int64 // approximate size of the largest manifest in bytes
 }
 
-// route is one manifest.
 type route struct {
 	basePath, version string
 	template          *signpost.Template
@@ -84,7 +83,6 @@ func (t *table) add(base string, service Service) error {
 	return nil
 }
 
-// checkVersion reports a URL of a version that names another one.
 func checkVersion(name string, versions map[string]*signpost.Template) error {
 	if len(versions) == 1 {
 		return nil

@@ -29,7 +29,6 @@ type ACME struct {
 	Transport http.RoundTripper // for requests to the ACME server; nil means http.DefaultTransport
 }
 
-// acmeManager obtains certificates for its domains from an ACME server.
 type acmeManager struct {
 	autocert.Manager
 	log     *slog.Logger
@@ -45,7 +44,6 @@ const (
 	// retry: autocert alone would keep a goroutine for each of them for minutes, and nothing bounds how many.
 	handshakeWait = 5 * time.Second
 
-	// acmeTimeout is for one request to the ACME server, including its response.
 	acmeTimeout = 30 * time.Second
 
 	// maxACMEResponse is many times the largest response, a certificate chain.

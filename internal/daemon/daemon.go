@@ -68,8 +68,8 @@ type Config struct {
 	AccessLog bool         // log every request; at debug level they are always logged
 	Version   string       // of the program, for logs, metrics and requests
 
-	// NotifySocket is that of systemd, which learns of readiness and reloads: a path, or @ and an abstract name. It is empty
-	// for none.
+	// NotifySocket is that of systemd, which learns of readiness and reloads: a path, or @ and an abstract name. Empty
+	// means none.
 	NotifySocket string
 
 	timeouts timeouts // the constants in listen.go, except in tests
@@ -237,7 +237,6 @@ func (d *Daemon) Run(ctx context.Context, reload <-chan os.Signal) error {
 	return d.shutDown(context.WithoutCancel(ctx))
 }
 
-// logSettings logs the settings that determine who gets a response, and with what.
 func (d *Daemon) logSettings() {
 	var sources []string
 	for _, s := range d.Sources {

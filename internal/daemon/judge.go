@@ -35,7 +35,6 @@ func (d *Daemon) judge(ctx context.Context) {
 // identity is what a finding is recognised by after other lines of the files have changed.
 type identity struct{ file, rule, path, message string }
 
-// lineNumber matches the line of another file in a message.
 var lineNumber = regexp.MustCompile(`:\d+\b`)
 
 func identify(f signpost.Finding) identity {
@@ -62,7 +61,6 @@ func (d *Daemon) judgeTogether(files []*workspace.File) (added, gone []signpost.
 	return added, gone
 }
 
-// without returns the findings that are not among others.
 func without(findings, others []signpost.Finding) []signpost.Finding {
 	skip := make(map[identity]bool, len(others))
 	for _, f := range others {

@@ -136,7 +136,6 @@ func (d *Daemon) logWithdrawn(withdrawn []*followed) {
 	}
 }
 
-// logChanged logs what became of the definitions that have changed, and reports whether all are published.
 func (d *Daemon) logChanged(changed []*followed) (ok bool) {
 	ok = true
 	for _, s := range changed {

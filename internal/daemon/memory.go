@@ -23,7 +23,7 @@ const (
 	// most collections find nothing. Lint of 2,000 services takes about a third less time (go run ./bench growth).
 	CommandPercent = 400
 
-	// minHeap is the size that the heap of a server reaches at least before a collection. A small service has a live heap of
+	// minHeap is what the heap of a server reaches at least before a collection. A small service has a live heap of
 	// 3 MB, which Go would collect three times as often by default, and one of a hundred requests would wait for it. With
 	// more, a manifest of 1,000 endpoints takes more than 40 MB (go run ./bench compare).
 	minHeap = 14 << 20
@@ -44,7 +44,6 @@ func paceServer() {
 	PaceCollector(growthPercent(sample[0].Value.Uint64()))
 }
 
-// growthPercent returns the GC percentage for a live heap.
 func growthPercent(live uint64) int {
 	const least = 4 << 20 // of a smaller heap, Go takes the percentage as if it had this size
 	return max(100, int(100*minHeap/max(live, least))-100)

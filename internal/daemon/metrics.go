@@ -116,7 +116,6 @@ func newMetrics(version string) *metrics {
 	return m
 }
 
-// watch adds metrics for a handler's cache, for manifests in flight, and for log lines that were dropped.
 func (m *metrics) watch(h *server.Handler, log *LogWriter) {
 	auto := promauto.With(m.registry)
 	gauge := func(name, help string, value func() int64) {
@@ -181,7 +180,6 @@ func (m *metrics) certificate(leaf *x509.Certificate) {
 	m.expiry.WithLabelValues(name).Set(float64(leaf.NotAfter.Unix()))
 }
 
-// healthy records whether everything could be read and was good at the last check.
 func (m *metrics) healthy(ok bool) {
 	value := 0.0
 	if ok {
@@ -215,7 +213,6 @@ func (m *metrics) count(severity signpost.Severity, n int) {
 	m.findings.WithLabelValues(string(severity)).Set(float64(n))
 }
 
-// of returns the metrics of a route, and makes them if they do not exist.
 func (m *metrics) of(r route, statuses []int) *routeMetrics {
 	made := &routeMetrics{
 		requests: make(map[int]prometheus.Counter),
@@ -228,7 +225,7 @@ func (m *metrics) of(r route, statuses []int) *routeMetrics {
 	return made
 }
 
-// setRoutes makes the metrics of published routes, given their revisions, and removes those of routes that are gone. The
+// setRoutes makes the metrics of new routes, given the revisions of all, and removes those of routes that are gone. The
 // others stay: a server can have thousands, of which one has changed.
 func (m *metrics) setRoutes(published map[route]string) {
 	before := *m.routes.Load()

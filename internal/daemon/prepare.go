@@ -16,7 +16,6 @@ type prepared struct {
 	findings []signpost.Finding
 }
 
-// service is what a good definition gives.
 type service struct {
 	server.Service
 	file *workspace.File // that it was made of

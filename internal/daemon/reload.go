@@ -10,8 +10,8 @@ import (
 	"signpost/server"
 )
 
-// followed is a definition, as last read and as last good. One that is bad or cannot be read leaves the last good one of
-// its service in place.
+// followed is a definition, as last read and as last good. One that is bad or cannot be read leaves the last good one
+// in place.
 type followed struct {
 	*workspace.File // as last read
 
@@ -51,7 +51,6 @@ func (d *Daemon) update() Loaded {
 	return out
 }
 
-// take decides which of the documents that have changed are good.
 func (d *Daemon) take(out *Loaded) {
 	known := make(map[string]*followed, len(d.followed))
 	for _, s := range d.followed {
@@ -138,9 +137,9 @@ func (d *Daemon) publish(s *workspace.Snapshot) {
 	d.unjudged <- files
 }
 
-// accept accepts good definitions. Of several that want a base path, the one that is served there keeps it unless it gets
-// another one, even if its definition has become bad since; otherwise it goes to the first. The others get a finding, and
-// are tried again at every change.
+// accept accepts good definitions. Of several that want a base path, the one that is served there keeps it unless it
+// gets another one, even if its definition has become bad since; otherwise it goes to the first. The others get a
+// finding, and are tried again at every change.
 func accept(all []*followed) {
 	var owners map[string]*followed
 	refused := make(map[*followed]bool)
@@ -188,7 +187,6 @@ func (d *Daemon) unanswered() []*source.Remote {
 	})
 }
 
-// serves reports whether anything from a source is published.
 func (d *Daemon) serves(from source.Source) bool {
 	return slices.ContainsFunc(d.followed, func(s *followed) bool { return s.From == from && s.current != nil })
 }

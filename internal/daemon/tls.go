@@ -14,7 +14,6 @@ import (
 // CertificateFiles names a PEM certificate and its key. Both are reloaded when they change.
 type CertificateFiles struct{ Cert, Key string }
 
-// certificate is a certificate and its key, reloaded when the files change.
 type certificate struct {
 	CertificateFiles
 	log     *slog.Logger

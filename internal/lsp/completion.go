@@ -13,7 +13,6 @@ import (
 	"signpost/internal/tree"
 )
 
-// completion offers fields, and the values that a field accepts.
 func (s *server) completion(doc *document, in placeParams) (any, error) {
 	items := []completionItem{}
 	offset := doc.offset(in.Position)
@@ -57,7 +56,6 @@ func (c cursor) items(known names) []completionItem {
 	})
 }
 
-// valueItems returns the values that the fields at the cursor accept.
 func (c cursor) valueItems(here []*fields.Value, known names) (items []completionItem) {
 	for _, v := range here {
 		for _, n := range valuesOf(v, known) {
@@ -107,7 +105,6 @@ func newItem(kind int, n name, text string) completionItem {
 	return item
 }
 
-// valuesOf returns the values that a scalar can have.
 func valuesOf(v *fields.Value, known names) []name {
 	var values []name
 	for _, text := range slices.Concat(v.Values, v.Examples) {
@@ -154,7 +151,6 @@ func (c cursor) writeKey(name string, collection bool) string {
 	return opening + name + closing + ": "
 }
 
-// names holds the names that a value or a key can have.
 type names map[fields.Names][]name
 
 // name is a name with what editors show about it.

@@ -6,7 +6,6 @@ import (
 	"signpost"
 )
 
-// diagnostic returns a finding as the protocol has it.
 func (d *document) diagnostic(f signpost.Finding) diagnostic {
 	from, to := d.extent(f)
 	out := diagnostic{

@@ -51,7 +51,6 @@ func (s *server) judge(doc *document) []signpost.Finding {
 	return f.now.FindingsOf(doc.path)
 }
 
-// fileAt returns the file with an absolute path, or nil.
 func (f *folder) fileAt(path string) *workspace.File {
 	i := slices.IndexFunc(f.now.Files, func(file *workspace.File) bool { return file.ID() == path })
 	if i < 0 {

@@ -212,7 +212,6 @@ func (s *server) capabilities() any {
 	}
 }
 
-// notification handles a message that expects no response.
 func (s *server) notification(method string, params json.RawMessage) error {
 	if !s.initialized || s.shutDown {
 		return nil // ignored, as the protocol requires
@@ -285,7 +284,6 @@ func (s *server) publish() {
 	}
 }
 
-// watchID is the id of the request to watch files.
 const watchID = "signpost-watch"
 
 // watchFiles asks the editor to tell about files that have changed on disk, for example because of git.
@@ -309,7 +307,6 @@ func (s *server) notify(method string, params any) {
 	s.send(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
 }
 
-// logMessage tells the user something that is no finding.
 func (s *server) logMessage(format string, args ...any) {
 	const info = 3
 	s.notify("window/logMessage", map[string]any{"type": info, "message": fmt.Sprintf(format, args...)})
@@ -318,7 +315,6 @@ func (s *server) logMessage(format string, args ...any) {
 // maxMessage limits a message: a document of the largest size, with escapes.
 const maxMessage = 8 * definition.MaxSize
 
-// readBody reads the body of the next message.
 func readBody(in *bufio.Reader) ([]byte, error) {
 	header, err := textproto.NewReader(in).ReadMIMEHeader()
 	if err != nil {

@@ -76,7 +76,6 @@ func deadline(now time.Time, timeout time.Duration) time.Time {
 	return now.Add(timeout)
 }
 
-// writer is a [Sender].
 type writer struct {
 	conn   *Conn
 	now    time.Time

@@ -12,7 +12,7 @@ func (c *Conn) arrived() (yes bool) {
 	return yes
 }
 
-// await waits until the kernel has bytes of the client, and reports whether it has. Otherwise reading tells what happened.
+// await waits until the kernel has bytes of the client, and reports whether it has. If not, reading tells why.
 func (c *Conn) await() (yes bool) {
 	if socket := c.socket(); socket != nil {
 		socket.Read(func(fd uintptr) (done bool) {

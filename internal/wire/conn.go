@@ -53,7 +53,6 @@ func (c *Conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// hear marks the connection as one that has sent something.
 func (c *Conn) hear() {
 	c.ripe.Store(c.listener.now() + int64(firstRequest))
 	c.state.Store(reading)
@@ -67,7 +66,6 @@ func (c *Conn) progress() {
 	}
 }
 
-// begin and end mark the connection as active and as idle.
 func (c *Conn) begin() {
 	c.state.Store(active)
 	c.progress()

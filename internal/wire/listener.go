@@ -169,7 +169,6 @@ func (l *Listener) spares(c *Conn) bool {
 	return true
 }
 
-// heard takes a connection off the list of those that have not sent a byte.
 func (l *Listener) heard(c *Conn) {
 	l.mu.Lock()
 	l.silent.Remove(c.element)
@@ -224,8 +223,8 @@ func (l *Listener) Drain() {
 }
 
 // Shutdown closes connections as soon as they wait for a request, or for the rest of one longer than firstRequest, and
-// all of them when ctx is done. It goes with the Shutdown of the [http.Server], which does not know about all of them, and
-// waits for seconds for those that have sent half a request, or only a TLS handshake.
+// all of them when ctx is done. It goes with the Shutdown of the [http.Server], which does not know about all of them,
+// and waits for seconds for those that have sent half a request, or only a TLS handshake.
 func (l *Listener) Shutdown(ctx context.Context) error {
 	for l.Len() > 0 {
 		if ctx.Err() != nil {
@@ -250,7 +249,6 @@ func (l *Listener) connections() []*Conn {
 	return slices.Collect(maps.Keys(l.conns))
 }
 
-// closeIf closes the connections of which a condition is true.
 func (l *Listener) closeIf(condition func(*Conn) bool) {
 	for _, c := range l.connections() {
 		if condition(c) {

@@ -6,8 +6,8 @@
 // request after another, and sends each response with one system call. As soon as anything else arrives, it hands the
 // connection over to net/http, together with what it has read.
 //
-// A request is plain if it arrives alone and complete, is GET or HEAD over HTTP/1.1 without a body, and asks for nothing
-// about the connection. It is parsed by [http.ReadRequest], so it means here what it means to net/http.
+// A request is plain if it arrives alone and complete, is GET or HEAD over HTTP/1.1 without a body, and asks nothing of
+// the connection. It is parsed by [http.ReadRequest], so it means here what it means to net/http.
 package wire
 
 import (
