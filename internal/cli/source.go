@@ -30,21 +30,21 @@ func (c *CLI) read(
 	if err != nil {
 		return nil, err
 	}
-	r := &reading{Snapshot: s}
+	r := &reading{Snapshot: s, judged: servicesOf(s, workspace.Judged)}
+	about = append(about, r.judged...)
+	r.beside = without(about, servicesOf(s, workspace.Beside))
+	r.registered = without(about, servicesOf(s, workspace.Registered))
+	return r, nil
+}
+
+// servicesOf returns the services of a snapshot that have a role.
+func servicesOf(s *workspace.Snapshot, role workspace.Role) (services []*source.Service) {
 	for _, f := range s.Files {
-		switch {
-		case f.Definition == nil: // because of a bug, which is a finding
-		case f.Role == workspace.Judged:
-			r.judged = append(r.judged, f.Service())
-		case f.Role == workspace.Beside:
-			r.beside = append(r.beside, f.Service())
-		default:
-			r.registered = append(r.registered, f.Service())
+		if f.Role == role && f.Definition != nil {
+			services = append(services, f.Service())
 		}
 	}
-	about = append(about, r.judged...)
-	r.beside, r.registered = without(about, r.beside), without(about, r.registered)
-	return r, nil
+	return services
 }
 
 // without leaves out what is one of some services, by another name or in another state.
@@ -140,18 +140,24 @@ func (c *CLI) reportBroken(services []*source.Service) {
 	}
 }
 
-// loadServices fills in the versions of services with the features that a flag enables; nil means those that each
-// definition enables itself.
-func (c *CLI) loadServices(flag string, services []*source.Service, features []string) error {
+// checkFeaturesOf reports features in the value of a flag that no service has, and a flag that means nothing for them.
+func (c *CLI) checkFeaturesOf(services []*source.Service, flag string, features []string) error {
 	hasDefinition := slices.ContainsFunc(services, func(s *source.Service) bool { return !s.Served })
 	switch {
 	case features == nil || len(services) == 0:
 	case hasDefinition:
-		if err := checkFeatures("--"+flag, filesOf(services), features); err != nil {
-			return err
-		}
+		return checkFeatures("--"+flag, filesOf(services), features)
 	case c.given(flag):
 		return usageErrorf("--%s: %s is a manifest, which already contains its features", flag, services[0].Name)
+	}
+	return nil
+}
+
+// loadServices fills in the versions of services with the features that a flag enables; nil means those that each
+// definition enables itself.
+func (c *CLI) loadServices(flag string, services []*source.Service, features []string) error {
+	if err := c.checkFeaturesOf(services, flag, features); err != nil {
+		return err
 	}
 	for _, s := range services {
 		s.Load(features)

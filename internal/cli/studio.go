@@ -127,10 +127,8 @@ func (c *CLI) studio(ctx context.Context, args []string, f studioFlags) error {
 	if len(shown.Failures) > 0 {
 		return shown.Failures[0].Err
 	}
-	if definitions := shown.Definitions(workspace.Judged); len(definitions) > 0 {
-		if err := checkFeatures("--feature", definitions, f.features); err != nil {
-			return err
-		}
+	if err := c.checkFeaturesOf(servicesOf(shown, workspace.Judged), "feature", f.features); err != nil {
+		return err
 	}
 
 	listener, err := daemon.Listen(f.listen.String(), 0)

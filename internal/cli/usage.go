@@ -124,7 +124,9 @@ func (c *CLI) countUsage(
 			failure = errors.Join(failure, c.countLog(ctx, counter, log, p))
 		}
 	}
-	p.clear()
+	if p.shown {
+		printf(c.Stderr, "\r\x1b[K")
+	}
 	return counter.Usage(), failure
 }
 
@@ -177,12 +179,6 @@ func (p *progress) Read(b []byte) (int, error) {
 		}
 	}
 	return n, err
-}
-
-func (p *progress) clear() {
-	if p.shown {
-		printf(p.out, "\r\x1b[K")
-	}
 }
 
 // reportUnread says what could not be read, with the first line for each reason, and why there may be fewer counts than

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"signpost"
 	"signpost/definition"
@@ -130,14 +131,8 @@ func (s *Service) HostFor(asked string, feed signpost.URL) string {
 	return signpost.HostPlaceholder // a suffix names none
 }
 
-func (s *Service) hasEndpoints() bool {
-	for _, v := range s.Versions {
-		if len(v.Manifest.Endpoints) > 0 {
-			return true
-		}
-	}
-	return false
-}
+// hasEndpoints reports whether a version has any.
+func hasEndpoints(v signpost.Version) bool { return len(v.Manifest.Endpoints) > 0 }
 
 // ServeAll resolves services for host or, if that is none of their hosts, for one of those: see [Service.HostFor]. It
 // leaves out what has no manifest for the host, as a server would, and returns a note about each such service.
@@ -148,7 +143,7 @@ func ServeAll(services []*Service, host string, feed signpost.URL) (left []*Serv
 			switch {
 			case err != nil:
 				return nil, nil, err
-			case misfit != nil && !s.hasEndpoints():
+			case misfit != nil && !slices.ContainsFunc(s.Versions, hasEndpoints):
 				notes = append(notes, fmt.Sprintf("%s is left out: %v", s.Name, misfit))
 				continue
 			case misfit != nil:
