@@ -67,35 +67,19 @@ const (
 // ValueTypes returns the types of the values of modifiers.
 func ValueTypes() []string { return []string{TypeString, TypeNumber, TypeBoolean} }
 
-// MarshalJSON writes the fields, followed by Extra.
+// In JSON, Extra follows the fields of each object. Reading keeps unknown fields there, and the notation of numbers.
+
 func (m Modifier) MarshalJSON() ([]byte, error) { return marshal(m) }
+func (p Param) MarshalJSON() ([]byte, error)    { return marshal(p) }
+func (u UI) MarshalJSON() ([]byte, error)       { return marshal(u) }
+func (o Option) MarshalJSON() ([]byte, error)   { return marshal(o) }
+func (s Schema) MarshalJSON() ([]byte, error)   { return marshal(s) }
 
-// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
 func (m *Modifier) UnmarshalJSON(data []byte) error { return unmarshal(data, m) }
-
-// MarshalJSON writes the fields, followed by Extra.
-func (p Param) MarshalJSON() ([]byte, error) { return marshal(p) }
-
-// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
-func (p *Param) UnmarshalJSON(data []byte) error { return unmarshal(data, p) }
-
-// MarshalJSON writes the fields, followed by Extra.
-func (u UI) MarshalJSON() ([]byte, error) { return marshal(u) }
-
-// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
-func (u *UI) UnmarshalJSON(data []byte) error { return unmarshal(data, u) }
-
-// MarshalJSON writes the fields, followed by Extra.
-func (o Option) MarshalJSON() ([]byte, error) { return marshal(o) }
-
-// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
-func (o *Option) UnmarshalJSON(data []byte) error { return unmarshal(data, o) }
-
-// MarshalJSON writes the fields, followed by Extra.
-func (s Schema) MarshalJSON() ([]byte, error) { return marshal(s) }
-
-// UnmarshalJSON keeps unknown fields as Extra, and the notation of numbers.
-func (s *Schema) UnmarshalJSON(data []byte) error { return unmarshal(data, s) }
+func (p *Param) UnmarshalJSON(data []byte) error    { return unmarshal(data, p) }
+func (u *UI) UnmarshalJSON(data []byte) error       { return unmarshal(data, u) }
+func (o *Option) UnmarshalJSON(data []byte) error   { return unmarshal(data, o) }
+func (s *Schema) UnmarshalJSON(data []byte) error   { return unmarshal(data, s) }
 
 // Kinds of modifier, each with its own control in the studio.
 const (

@@ -76,7 +76,8 @@ func (u URL) check() *urlError {
 	switch {
 	case !validPort(port):
 		return badURL("a port is a number from 1 to 65535", "URL %q has port %q", raw, strings.TrimPrefix(rawPort, ":"))
-	case strings.ContainsAny(rest, unescaped) && strings.ContainsAny(bracketedName.ReplaceAllString(rest, "/x$1"), unescaped):
+	case strings.ContainsAny(rest, unescaped) &&
+		strings.ContainsAny(bracketedName.ReplaceAllString(rest, "/x$1"), unescaped):
 		return badURL("write it percent-encoded, such as %22 for a quote",
 			"URL %q contains a character that must be percent-encoded", raw)
 	case escapeErr != nil:
@@ -152,8 +153,8 @@ func replaceValid(url, with string) string {
 
 func malformedPlaceholder(url string) *urlError {
 	rest := replaceValid(url, " ")
-	found, hint := rest[strings.IndexAny(rest,
-		"{}"):][:1], "a placeholder is a name in two pairs of braces, such as {{series_id}}"
+	first := strings.IndexAny(rest, "{}")
+	found, hint := rest[first:first+1], "a placeholder is a name in two pairs of braces, such as {{series_id}}"
 	if meant := anyPlaceholder.FindString(rest); meant != "" {
 		found = meant
 		if repaired := repairPlaceholders(meant); validName(strings.Trim(repaired, "{}")) {

@@ -56,7 +56,8 @@ func (f *Accepted) Unused(today string) []string {
 	for _, entry := range f.Entries {
 		switch {
 		case !entry.matched:
-			lines = append(lines, fmt.Sprintf("%s:%d: %s matches no change: remove the entry", f.Name, entry.Line, entry.Change))
+			lines = append(lines, fmt.Sprintf("%s:%d: %s matches no change: remove the entry",
+				f.Name, entry.Line, entry.Change))
 		case entry.expired(today):
 			lines = append(lines, fmt.Sprintf("%s:%d: acceptance of %s expired on %s",
 				f.Name, entry.Line, entry.Change, entry.Until))

@@ -42,6 +42,7 @@ func (d *differ) lower(c *Change) {
 		own = cmp.Or(own, found)
 	}
 	if own != nil && !own.Until.IsZero() {
-		c.Message += fmt.Sprintf("; it is deprecated until %s and can be removed after that", own.Until.Format(time.DateOnly))
+		c.Message += fmt.Sprintf("; it is deprecated until %s and can be removed after that",
+			own.Until.Format(time.DateOnly))
 	}
 }

@@ -8,7 +8,6 @@ package diff
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"signpost"
@@ -98,7 +97,7 @@ func (o Options) compare(olds, news []signpost.Service, several bool) ([]Change,
 	moved := make(map[string]string) // base paths of added services, by their URLs
 	for _, c := range p.comparisons {
 		if c.old == nil {
-			moved[urls(c.new)] = c.new.BasePath
+			moved[fmt.Sprint(urlsOf(c.new.Versions...))] = c.new.BasePath
 		}
 	}
 	for _, m := range p.moves {
@@ -114,7 +113,7 @@ func (o Options) compare(olds, news []signpost.Service, several bool) ([]Change,
 			d.add(ChangeServiceAdded, subject{}, nil, manifests(c.new.Versions), "service added")
 		case c.new == nil:
 			hint := ""
-			if to := moved[urls(c.old)]; to != "" {
+			if to := moved[fmt.Sprint(urlsOf(c.old.Versions...))]; to != "" {
 				hint = fmt.Sprintf("; perhaps moved to %q, which has the same endpoints", to)
 			}
 			d.add(ChangeServiceRemoved, subject{}, manifests(c.old.Versions), nil,
@@ -204,17 +203,6 @@ func manifests(versions []signpost.Version) map[string]signpost.Manifest {
 		all[v.Name] = v.Manifest.Clone()
 	}
 	return all
-}
-
-// urls returns the URLs of a service as one text.
-func urls(s *signpost.Service) string {
-	var all []string
-	for _, v := range s.Versions {
-		for _, e := range v.Manifest.Endpoints {
-			all = append(all, e.URL)
-		}
-	}
-	return strings.Join(all, " ")
 }
 
 // compareVersion compares a version. Those of a service that is not known yet are not reported themselves.

@@ -153,8 +153,8 @@ func joinByURLs(olds, news []signpost.Service) map[*signpost.Service]string {
 	return keys
 }
 
-// completeManifests compares anonymous manifests without a counterpart with an empty one, unless that may be a definition
-// on the other side that has none either.
+// completeManifests compares anonymous manifests without a counterpart with an empty one, unless that may be a
+// definition on the other side that has none either.
 func completeManifests(pairs []pair[signpost.Service]) error {
 	for i, p := range pairs {
 		alone := cmp.Or(p.old, p.new)
@@ -263,8 +263,8 @@ func (p *plan) reordered() bool {
 	return !slices.Equal(kept(p.registered[before]), kept(p.registered[after]))
 }
 
-// assignHosts determines on which hosts everything is registered and compared. Two services meet on the hosts that both can
-// have. If one of them declares none, they are taken to meet on a stand-in, or on the host of a manifest.
+// assignHosts determines on which hosts everything is registered and compared. Two services meet on the hosts that both
+// can have. If one of them declares none, they are taken to meet on a stand-in, or on the host of a manifest.
 func (p *plan) assignHosts() {
 	var names []string // that something declares, and stand-ins for suffixes
 	known := make(map[string]bool)
@@ -321,17 +321,14 @@ func (p *plan) assignHosts() {
 	p.findAlike()
 }
 
-// hasOf returns hosts.Has in a form that does not look at each host for each name.
+// hasOf returns hosts.Has for normalized names, in a form that does not look at each host for each name.
 func hasOf(hosts signpost.Hosts) func(name string) bool {
 	exact := make(map[string]bool, len(hosts))
-	var suffixes signpost.Hosts
 	for _, entry := range hosts {
-		if strings.HasPrefix(entry, "*") || strings.HasPrefix(entry, ".") {
-			suffixes = append(suffixes, entry)
-		} else {
-			exact[entry] = true
-		}
+		exact[entry] = true
 	}
+	isExact := func(entry string) bool { return !strings.HasPrefix(entry, "*") && !strings.HasPrefix(entry, ".") }
+	suffixes := slices.DeleteFunc(slices.Clone(hosts), isExact)
 	return func(name string) bool { return exact[name] || len(suffixes) > 0 && suffixes.Has(name) }
 }
 

@@ -25,6 +25,7 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 		if s == nil {
 			return
 		}
+		isKind := func([]string) bool { return true }
 		wants := func(n *node) (whole, inside bool) {
 			for _, from := range n.ends {
 				is, matters := kept(from)
@@ -42,7 +43,7 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 				if contest != nil {
 					before, after = contest(from)
 				}
-				words, found := feeds.find(isAny, func(words []string) bool {
+				words, found := feeds.find(isKind, func(words []string) bool {
 					return at.answers(words, number, after) && s.answerer(words, before) == from
 				})
 				if found && !yield(from, Feed{shown(words), slices.Equal(words, to.words)}) {
@@ -52,9 +53,6 @@ func (x *Index) Takeovers(after *Index, number int, kept func(from int) (is int,
 		}
 	}
 }
-
-// isAny reports true for every feed.
-func isAny([]string) bool { return true }
 
 // shown returns words for people, with an ellipsis for the values that do not matter.
 func shown(words []string) string {
