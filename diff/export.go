@@ -55,16 +55,14 @@ func (d *differ) planExport(olds, news []signpost.Service) error {
 	last := p.comparisons[len(p.comparisons)-1]
 	others := &signpost.Version{Manifest: studio}
 	last.addBesides("", pair[signpost.Version]{others, others})
+	isOwn := func(e signpost.Endpoint) bool {
+		u := signpost.CutURL(e.URL)
+		return u.HasHostPlaceholder() || hosts.Has(u.Hostname())
+	}
 	for i := range news {
 		for _, v := range news[i].Versions {
-			foreign := v
-			foreign.Manifest.Endpoints = nil
-			for u, e := range endpointsOf(v) {
-				if !u.HasHostPlaceholder() && !hosts.Has(u.Hostname()) {
-					foreign.Manifest.Endpoints = append(foreign.Manifest.Endpoints, *e)
-				}
-			}
-			last.addBesides(d.label(&news[i]), pair[signpost.Version]{new: &foreign})
+			v.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(v.Manifest.Endpoints), isOwn)
+			last.addBesides(d.label(&news[i]), pair[signpost.Version]{new: &v})
 		}
 	}
 	return nil

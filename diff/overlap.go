@@ -215,9 +215,12 @@ func (d *differ) takenOverBy(at *slot) {
 func (d *differ) takenOver(at *slot, to endpoint) {
 	handovers, more := d.handovers(at, to)
 	for _, h := range handovers {
-		was := d.showFrom(h)
+		was := h.from.written
+		if d.plan.host != "" {
+			was = h.from.url
+		}
 		about := subject{host: d.meetingHost(h, to)}
-		from := d.describe(h, at, about.host)
+		from := d.describe(h, was, at, about.host)
 		var texts, lost []string
 		var harm, losses []string // for the fingerprint
 		for _, one := range h.harm {
@@ -228,7 +231,7 @@ func (d *differ) takenOver(at *slot, to endpoint) {
 				texts, harm = append(texts, one.text), append(harm, step)
 			}
 		}
-		about.path = []string{strings.Join([]string{"from", h.from.owner.slot.known, h.from.written.Rest()}, " ")}
+		about.path = []string{"from " + h.from.owner.slot.known + " " + h.from.written.Rest()}
 		if len(texts) > 0 {
 			d.add(ChangeFeedsTakenOver, about.sub(slices.Sorted(slices.Values(harm))...),
 				settingsOf(was, h.from.Endpoint), settingsOf(to.shown, &to.Endpoint),
@@ -245,17 +248,10 @@ func (d *differ) takenOver(at *slot, to endpoint) {
 	}
 }
 
-// showFrom returns the URL of an endpoint that loses feeds as changes show it.
-func (d *differ) showFrom(h handover) signpost.URL {
-	if d.plan.host != "" {
-		return h.from.url
-	}
-	return h.from.written
-}
-
-// describe names an endpoint that loses feeds to one at a slot. on is the host on which alone it does, or "".
-func (d *differ) describe(h handover, at *slot, on string) string {
-	text := strconv.Quote(d.showFrom(h).String())
+// describe names an endpoint, by its URL, that loses feeds to one at a slot. on is the host on which alone it does, or
+// "".
+func (d *differ) describe(h handover, was signpost.URL, at *slot, on string) string {
+	text := strconv.Quote(was.String())
 	if s := h.from.owner.slot; s != at {
 		service := cmp.Or(s.source, s.service)
 		if service == at.service {
@@ -269,9 +265,9 @@ func (d *differ) describe(h handover, at *slot, on string) string {
 		}
 	}
 	if !h.feed.All {
-		origin := h.from.url.Origin()
-		if d.plan.host == "" && on == "" && h.from.written.HasHostPlaceholder() {
-			origin = h.from.written.Origin()
+		origin := was.Origin()
+		if on != "" {
+			origin = h.from.url.Origin()
 		}
 		text += fmt.Sprintf(", such as %q", origin+h.feed.Rest)
 	}
