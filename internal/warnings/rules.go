@@ -365,12 +365,13 @@ func (c *checker) modifierSpaces(m signpost.Modifier, path signpost.Path) {
 // space reports white space around the text of a field. The paths lead to its object, one behind the other.
 func (c *checker) space(name field, text string, paths ...signpost.Path) {
 	trimmed := strings.TrimSpace(text)
+	if trimmed == text {
+		return
+	}
 	path := append(slices.Concat(paths...), name)
-	switch trimmed {
-	case text:
-	case "":
+	if trimmed == "" {
 		c.warn("write what is meant", path, "%s %q is nothing but white space", name, text)
-	default:
+	} else {
 		c.warn(fmt.Sprintf("write %q", trimmed), path, "%s %q has white space around it", name, text)
 	}
 }
