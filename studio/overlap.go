@@ -40,15 +40,21 @@ type loser struct {
 	Inside   bool             `json:"inside"`    // it ends in the middle of a path segment
 }
 
-// newOverlap returns the index of versions of sources: as the page shows them, or with {{host}} as it is declared.
-func newOverlap(sources []*source, versions func(*source) []signpost.Version) *overlap {
+// newOverlap returns the index of sources: as the page shows them, or with {{host}} for every host that they can have.
+func newOverlap(sources []*source, asShown bool) *overlap {
 	x := &overlap{references: make(map[[2]string]reference), hosts: make(map[string][]string)}
-	var all []signpost.Version
+	var versions []signpost.Version
 	for _, src := range sources {
-		all = append(all, versions(src)...)
 		x.hosts[src.ID] = []string{src.Host}
 		if src.shown != nil {
 			x.hosts[src.ID] = append(src.shown.Definition.Hosts.Exact(), src.Host)
+		}
+		for _, v := range src.Versions {
+			one := v.declared
+			if asShown {
+				one.Manifest, one.Hosts = v.manifest, nil
+			}
+			versions = append(versions, one)
 		}
 		for _, one := range src.references() {
 			for _, id := range [][2]string{{src.ID, one.Key}, {src.ID, one.URL}} {
@@ -58,7 +64,7 @@ func newOverlap(sources []*source, versions func(*source) []signpost.Version) *o
 			}
 		}
 	}
-	x.index = match.NewIndex(all...)
+	x.index = match.NewIndex(versions...)
 	return x
 }
 
@@ -73,40 +79,22 @@ func (src *source) references() []reference {
 	return all
 }
 
-// asShown returns the versions of a source as the page shows them.
-func (src *source) asShown() []signpost.Version {
-	var all []signpost.Version
-	for _, v := range src.Versions {
-		all = append(all, signpost.Version{Name: v.Name, Source: src.ID, Manifest: v.manifest})
-	}
-	return all
-}
-
-// asDeclared returns the versions of a source for every host that it can have.
-func (src *source) asDeclared() []signpost.Version { return src.declared }
-
 // findOverlap finds out which endpoints match the URLs of others. The page shows a service on one host, but unless the
 // deployment names one, services meet on each host that they can have, as signpost lint has it.
 func (v *view) findOverlap() {
-	v.nested = []nesting{}
-	var hosts []string
-	if v.asked != "" {
-		v.overlap = newOverlap(v.sources, (*source).asShown)
-	} else {
-		v.overlap = newOverlap(v.sources, (*source).asDeclared)
-		hosts = v.meetings()
-	}
+	v.overlap, v.nested = newOverlap(v.sources, v.asked != ""), []nesting{}
+	hosts := v.hosts()
 	for _, src := range v.sources {
 		for _, one := range src.references() {
-			url := signpost.CutURL(one.Key)
-			isOpen := url.HasHostPlaceholder()
 			var under []loser
-			if !isOpen || v.asked != "" || src.mayBeOn(src.Host) {
+			url := signpost.CutURL(one.Key)
+			if v.asked != "" || !url.HasHostPlaceholder() {
 				under = v.overlap.under(one, one.URL)
-			}
-			for _, name := range hosts {
-				if isOpen && src.mayBeOn(name) {
-					under = withOthers(under, v.overlap.under(one, url.Resolve(name).String()))
+			} else {
+				for _, name := range hosts {
+					if own := src.shown.Definition.Hosts; len(own) == 0 || own.Has(name) {
+						under = withOthers(under, v.overlap.under(one, url.Resolve(name).String()))
+					}
 				}
 			}
 			if len(under) > 0 {
@@ -114,6 +102,26 @@ func (v *view) findOverlap() {
 			}
 		}
 	}
+}
+
+// hosts returns the hosts of all services. Of hosts with the same services, there is one.
+func (v *view) hosts() []string {
+	var names []string
+	var versions []signpost.Version
+	for _, src := range v.sources {
+		for _, v := range src.Versions {
+			versions = append(versions, v.declared)
+		}
+		if src.shown != nil {
+			names = append(names, src.Host)
+			for _, name := range src.shown.Definition.Hosts {
+				names = append(names, strings.Replace(name, "*", "any", 1)) // a host that nobody lists stands for a suffix
+			}
+		}
+	}
+	slices.Sort(names)
+	alike := match.Alike(versions...)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return alike[name] != "" })
 }
 
 // under returns the other endpoints that match the URL that an endpoint has on a host.
@@ -149,38 +157,6 @@ func withOthers(losers, others []loser) []loser {
 		}
 	}
 	return losers
-}
-
-// meetings returns the hosts on which there may be services that the page shows on another one. Of hosts with the same
-// services, one will do.
-func (v *view) meetings() []string {
-	var names []string
-	var versions []signpost.Version
-	shown := make(map[string]bool)
-	for _, src := range v.sources {
-		versions = append(versions, src.declared...)
-		if src.isOpen() {
-			shown[src.Host] = true
-			names = append(names, src.Host)
-			for _, name := range src.shown.Definition.Hosts {
-				names = append(names, strings.Replace(name, "*", "any", 1)) // a host that nobody lists stands for a suffix
-			}
-		}
-	}
-	slices.Sort(names)
-	alike := match.Alike(versions...)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
-		isElsewhere := func(src *source) bool { return src.isOpen() && src.Host != name && src.mayBeOn(name) }
-		return alike[name] != "" && !shown[name] || !slices.ContainsFunc(v.sources, isElsewhere)
-	})
-}
-
-// isOpen reports whether the host of a source is that of the deployment.
-func (src *source) isOpen() bool { return src.HostOpen && src.Kind != KindAddress }
-
-// mayBeOn reports whether {{host}} of a source may stand for a host.
-func (src *source) mayBeOn(name string) bool {
-	return len(src.shown.Definition.Hosts) == 0 || src.shown.Definition.Hosts.Has(name)
 }
 
 // matched is the endpoint that answers for a feed.
@@ -228,7 +204,7 @@ func (v *view) on(feed signpost.URL) *overlap {
 	}
 	sources := slices.Clone(v.sources)
 	for i, src := range sources {
-		if !src.isOpen() || src.Host == name {
+		if !src.HostOpen || src.Kind == KindAddress || src.Host == name {
 			continue
 		}
 		name := src.service(src.shown).HostFor(name, feed)
@@ -240,7 +216,7 @@ func (v *view) on(feed signpost.URL) *overlap {
 			sources[i] = there
 		}
 	}
-	return newOverlap(sources, (*source).asShown)
+	return newOverlap(sources, true)
 }
 
 // match finds the endpoint that answers for a feed, among everything registered.

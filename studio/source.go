@@ -77,9 +77,8 @@ type source struct {
 	Findings []finding     `json:"-"` // sent in the lists of the view, as the changes and the endpoints are
 	Changes  []diff.Change `json:"-"` // since it was registered or accepted
 
-	shown    *workspace.File    // the current text if endpoints can be read of it, else the last good one
-	declared []signpost.Version // of shown, with {{host}}
-	enabled  []string
+	shown   *workspace.File // the current text if endpoints can be read of it, else the last good one
+	enabled []string
 }
 
 // feature is a switch of the deployment.
@@ -95,6 +94,7 @@ type version struct {
 	Endpoints []endpoint `json:"-"`
 
 	manifest signpost.Manifest
+	declared signpost.Version // with {{host}}
 }
 
 // version returns the version with a name, or nil.
@@ -261,10 +261,8 @@ func (src *source) service(f *workspace.File) *sources.Service {
 // resolve sets the versions to those of a file, for the deployment of the source.
 func (src *source) resolve(f *workspace.File) error {
 	service, definition := src.service(f), f.Definition
-	keys := make(map[string]signpost.URL) // as written, by resolved URL
 	for _, w := range service.Versions {
-		for u, e := range w.Manifest.All() {
-			keys[e.URL], keys[u.Resolve(src.Host).String()] = u, u
+		for u := range w.Manifest.All() {
 			src.HostOpen = src.HostOpen || u.HasHostPlaceholder()
 		}
 	}
@@ -274,17 +272,16 @@ func (src *source) resolve(f *workspace.File) error {
 			return errors.Unwrap(err) // without the name of the file, which is beside it
 		}
 	}
-	src.declared = declared
 	// Without {{host}} and hosts, nothing tells which URLs are the service's own.
 	ownKnown := src.Kind == KindAddress || src.HostOpen || len(definition.Hosts) > 0
 	origins, about := src.featureKeys(definition), definition.ContextKeys()
-	for _, w := range service.Versions {
-		v := &version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest}
+	for i, w := range service.Versions {
+		v := &version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest, declared: declared[i]}
 		if !service.Served && src.served() {
 			v.Route = routes.Path(definition.BasePath, v.Name)
 		}
 		for u, e := range v.manifest.All() {
-			written := keys[e.URL]
+			written := signpost.CutURL(v.declared.Manifest.Endpoints[len(v.Endpoints)].URL)
 			shown := newEndpoint(*e, u, written.String())
 			shown.Foreign = ownKnown && !definition.Owns(written)
 			for i := range shown.Context {
