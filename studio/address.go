@@ -88,7 +88,7 @@ func (s *Studio) fetchText(ctx context.Context, address *url.URL) (*workspace.Fi
 	}
 	document := sources.Document{Name: httpurl.Redacted(address.String()), Text: fetched.Body, Address: address}
 	now := &workspace.File{Document: document, Definition: document.Parse()}
-	if err = unusable(now); err != nil {
+	if err := unusable(now); err != nil {
 		why := failed(http.StatusBadGateway, sentence(err.Error()),
 			"The address should end in a version and endpoints-manifest, such as "+
 				"https://feeds.example.com/v1/endpoints-manifest.")
@@ -104,13 +104,12 @@ func (s *Studio) clientOptions() client.Options {
 	return opts
 }
 
-// registration is the body of register.
-type registration struct {
+type registerBody struct {
 	Address string `json:"address"`
 	Keep    bool   `json:"keep"` // even if it fails: the page had it before the studio was restarted
 }
 
-func (s *Studio) register(c call, in registration) (any, error) {
+func (s *Studio) register(c call, in registerBody) (any, error) {
 	address, err := httpurl.ParseAddress(strings.TrimSpace(in.Address))
 	if err != nil {
 		return nil, err
@@ -129,14 +128,14 @@ func (s *Studio) register(c call, in registration) (any, error) {
 	return object{"source": r.ID}, s.take(r, now, why)
 }
 
-func (s *Studio) update(c call, _ about) (any, error) {
+func (s *Studio) update(c call, _ sourceBody) (any, error) {
 	if c.src.Kind != KindAddress {
 		return nil, conflict("Files are reloaded automatically when they are saved.", "")
 	}
 	return object{}, s.fetch(c.r.Context(), c.src.address)
 }
 
-func (s *Studio) remove(c call, _ about) (any, error) {
+func (s *Studio) remove(c call, _ sourceBody) (any, error) {
 	if c.src.Kind != KindAddress {
 		return nil, conflict("This file was given on the command line. To remove it, start the studio without it.", "")
 	}

@@ -39,27 +39,26 @@ type call struct {
 	src  *source // what the body is about; nil for routes about no source
 }
 
-// about is a part of the body of each route that needs a source.
-type about struct {
+// sourceBody is a part of the body of each route that needs a source.
+type sourceBody struct {
 	Source  string `json:"source"`
 	Version string `json:"version"`
 }
 
-func (a about) sourceID() string { return a.Source }
-
-// nothing is the body of a GET request.
-type nothing struct{}
+func (b sourceBody) sourceID() string { return b.Source }
 
 // api adapts a function that takes a body and returns a result for the page, or why there is none. A result that is a
 // function writes the response itself.
 func api[Body any](s *Studio, f func(call, Body) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		result, err := answer(s, w, r, f)
-		if err != nil {
+		stream, writes := result.(func(http.ResponseWriter))
+		switch {
+		case err != nil:
 			refuse(w, err)
-		} else if stream, ok := result.(func(http.ResponseWriter)); ok {
+		case writes:
 			stream(w)
-		} else {
+		default:
 			text, _ := json.Marshal(result) // plain values
 			writeText(w, r, "application/json", text)
 		}
@@ -78,8 +77,8 @@ func answer[Body any](s *Studio, w http.ResponseWriter, r *http.Request, f func(
 		return nil, err
 	}
 	c := call{r: r, view: shown}
-	if about, ok := any(body).(interface{ sourceID() string }); ok {
-		c.src = shown.source(about.sourceID())
+	if of, ok := any(body).(interface{ sourceID() string }); ok {
+		c.src = shown.source(of.sourceID())
 		if c.src == nil {
 			return nil, noSource
 		}

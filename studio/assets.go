@@ -19,7 +19,6 @@ import (
 //go:embed assets
 var assetFiles embed.FS
 
-// asset is a file of the page.
 type asset struct{ body, compressed []byte }
 
 // loadAssets reads the files of the page, and makes a hash of them all.
@@ -84,7 +83,6 @@ func joined(modules map[string][]byte) []byte {
 	return out.Bytes()
 }
 
-// executed returns what a template of the page makes of data.
 func (s *Studio) executed(name string, data any) []byte {
 	var out bytes.Buffer
 	s.pages.ExecuteTemplate(&out, name, data) // into memory, from plain values

@@ -53,7 +53,6 @@ func (v *view) besides(src *source, state *workspace.File) []*sources.Service {
 	return services
 }
 
-// findChanges finds out what has changed since a source was registered or accepted.
 func (v *view) findChanges(src *source) {
 	if src.Judged && src.base != src.good {
 		changes, _ := v.compare(src, src.base)
@@ -62,31 +61,22 @@ func (v *view) findChanges(src *source) {
 	}
 }
 
-// Bases for comparison.
-const (
-	baseRegistered = "registered" // when it was registered, opened or last accepted
-	basePrevious   = "previous"   // the previous fetch, or the previous text of the file
-	baseVersion    = "version"    // another API version of the same source
-	baseGit        = "git"        // the file at a git revision
-)
-
-// comparison is the body of changes.
-type comparison struct {
-	about
-	Base string `json:"base"`
-	Of   string `json:"of"` // the other version for baseVersion, the revision for baseGit
+type changesBody struct {
+	sourceBody
+	Base string `json:"base"` // see changes
+	Of   string `json:"of"`   // the other version, or the git revision
 }
 
 // changes compares a source with a base.
-func (s *Studio) changes(c call, in comparison) (any, error) {
+func (s *Studio) changes(c call, in changesBody) (any, error) {
 	switch in.Base {
-	case baseRegistered:
+	case "registered": // or opened, or accepted
 		return s.since(c, c.src.base)
-	case basePrevious:
+	case "previous": // the fetch before, or the text of the file before
 		return s.since(c, c.src.previous)
-	case baseVersion:
+	case "version":
 		return c.src.compareVersions(in.Of, in.Version)
-	case baseGit:
+	case "git":
 		old, err := s.readRevision(c, in.Of)
 		if err != nil {
 			return nil, err
@@ -173,7 +163,6 @@ func (src *source) compareVersions(from, to string) (any, error) {
 	return newCompared(changes, []*version{before}), nil
 }
 
-// readRevision returns the state of a file at a git revision.
 func (s *Studio) readRevision(c call, of string) (*workspace.File, error) {
 	revision, src := strings.TrimSpace(of), c.src
 	switch {
@@ -195,7 +184,7 @@ func (s *Studio) readRevision(c call, of string) (*workspace.File, error) {
 }
 
 // accept makes the current state of a source the base of its changes.
-func (s *Studio) accept(c call, _ about) (any, error) {
+func (s *Studio) accept(c call, _ sourceBody) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r := s.record(c.src.ID); r != nil && c.src.good != nil {
@@ -206,7 +195,7 @@ func (s *Studio) accept(c call, _ about) (any, error) {
 }
 
 // text returns the text of a source, to show findings in it.
-func (s *Studio) text(c call, _ about) (any, error) {
+func (s *Studio) text(c call, _ sourceBody) (any, error) {
 	if c.src.now == nil {
 		return object{"text": ""}, nil
 	}

@@ -37,9 +37,8 @@ func (v values) given() client.Values {
 	return given
 }
 
-// checking is the body of check.
-type checking struct {
-	about
+type checkBody struct {
+	sourceBody
 	Send      string            `json:"send"`
 	To        string            `json:"to"`
 	Endpoints map[string]values `json:"endpoints"` // what was filled in, by URL
@@ -47,7 +46,7 @@ type checking struct {
 
 // check runs the checks of signpost check, and writes each result as a line of JSON as soon as it is available, the
 // progress between them, and how it ended.
-func (s *Studio) check(c call, in checking) (any, error) {
+func (s *Studio) check(c call, in checkBody) (any, error) {
 	address, opts, err := s.checkOptions(c, in)
 	if err != nil {
 		return nil, err
@@ -73,10 +72,10 @@ func (s *Studio) check(c call, in checking) (any, error) {
 
 // checkOptions returns the address to check, and how. A registered address is checked in place; the manifest of a file
 // is checked as signpost serve would send it, and its feeds wherever the page sends requests.
-func (s *Studio) checkOptions(c call, in checking) (address string, opts client.CheckOptions, err error) {
+func (s *Studio) checkOptions(c call, in checkBody) (address string, opts client.CheckOptions, err error) {
 	src := c.src
 	v := src.version(in.Version)
-	if src.address == nil && (v == nil || !src.served()) {
+	if src.address == nil && (v == nil || !src.isValid()) {
 		return "", opts, errors.New("there is no manifest to check yet: fix the errors first")
 	}
 	opts = client.CheckOptions{Options: s.clientOptions(), Endpoints: make(map[string]client.Values)}
@@ -111,7 +110,8 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 	opts.Lint = sources.LintServed(address, src.Host, files)
 	var origin *url.URL
 	if in.Send == sendOrigin {
-		if origin, err = parseOrigin(in.To); err != nil {
+		origin, err = parseOrigin(in.To)
+		if err != nil {
 			return "", opts, err
 		}
 	}
@@ -134,7 +134,6 @@ func (s *Studio) checkOptions(c call, in checking) (address string, opts client.
 	return address, opts, nil
 }
 
-// manifestHandler serves a manifest as signpost serve does.
 func manifestHandler(body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

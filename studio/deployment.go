@@ -44,10 +44,11 @@ func (s *Studio) view(r *http.Request) (*view, error) {
 	}
 	name := s.host
 	if d.Host != "" {
-		var err error
-		if name, err = parseHost(d.Host); err != nil {
+		asked, err := parseHost(d.Host)
+		if err != nil {
 			return nil, err
 		}
+		name = asked
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +79,6 @@ func (s *Studio) known(deployment string, rev int) *view {
 	return find(s.views, func(v *view) bool { return v.deployment == deployment && v.rev == rev })
 }
 
-// source returns the source with an id, or nil.
 func (v *view) source(id string) *source {
 	return find(v.sources, func(src *source) bool { return src.ID == id })
 }
@@ -102,7 +102,8 @@ func parseHost(entered string) (string, error) {
 
 // parseOrigin reads an origin that requests are sent to. Empty means none.
 func parseOrigin(entered string) (*url.URL, error) {
-	if entered = strings.TrimSpace(entered); entered == "" {
+	entered = strings.TrimSpace(entered)
+	if entered == "" {
 		return nil, nil
 	}
 	u, err := httpurl.ParseOrigin(entered)

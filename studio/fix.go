@@ -7,16 +7,16 @@ import (
 	sources "signpost/internal/source"
 )
 
-// fixing is the body of fix: the finding to fix.
-type fixing struct {
-	about
+// fixBody names the finding to fix.
+type fixBody struct {
+	sourceBody
 	Rule   string `json:"rule"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 }
 
 // fix applies the fix of a finding to the file on disk. The page then updates as if an editor had saved it.
-func (s *Studio) fix(c call, in fixing) (any, error) {
+func (s *Studio) fix(c call, in fixBody) (any, error) {
 	i := slices.IndexFunc(c.src.Findings, func(f finding) bool {
 		return f.Rule == in.Rule && f.Line == in.Line && f.Column == in.Column && f.Fix != nil
 	})
@@ -30,7 +30,7 @@ func (s *Studio) fix(c call, in fixing) (any, error) {
 }
 
 // start writes the starter into an empty file.
-func (s *Studio) start(c call, _ about) (any, error) {
+func (s *Studio) start(c call, _ sourceBody) (any, error) {
 	if !c.src.Empty || c.src.Path == "" || len(s.opts.Starter) == 0 {
 		return nil, conflict("The starter goes into an empty file, and this is none.", "")
 	}

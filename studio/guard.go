@@ -40,6 +40,7 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 
+		_, isAsset := s.assets[r.URL.Path] // which has nothing of the user in it
 		token := s.redeem(r.URL.Query().Get("token"))
 		switch {
 		case !s.origins["http://"+strings.ToLower(r.Host)]:
@@ -54,7 +55,7 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 			})
 			h.Set("Cache-Control", "no-store")
 			http.Redirect(w, r, "/", http.StatusSeeOther) // the browser keeps what is behind the #
-		case s.isAsset(r.URL.Path) || s.isToken(token) || s.hasCookie(r):
+		case isAsset || s.isToken(token) || s.hasCookie(r):
 			next.ServeHTTP(w, r)
 		case r.URL.Path == "/":
 			s.serveLocked(w)
@@ -109,13 +110,6 @@ func (s *Studio) hasCookie(r *http.Request) bool {
 	return slices.ContainsFunc(r.CookiesNamed(s.cookie), func(c *http.Cookie) bool { return s.isToken(c.Value) })
 }
 
-// isAsset reports whether a path is that of a file of the page, which has nothing of the user in it.
-func (s *Studio) isAsset(path string) bool {
-	_, ok := s.assets[path]
-	return ok
-}
-
-// serveLocked says how to get in.
 func (s *Studio) serveLocked(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")

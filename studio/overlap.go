@@ -68,7 +68,6 @@ func newOverlap(sources []*source, asShown bool) *overlap {
 	return x
 }
 
-// references returns the endpoints of a source.
 func (src *source) references() []reference {
 	var all []reference
 	for _, v := range src.Versions {
@@ -190,8 +189,7 @@ func (x *overlap) match(feed string) matched {
 	return found
 }
 
-// matching is the body of match.
-type matching struct {
+type matchBody struct {
 	Feed string `json:"feed"`
 }
 
@@ -219,8 +217,7 @@ func (v *view) on(feed signpost.URL) *overlap {
 	return newOverlap(sources, true)
 }
 
-// match finds the endpoint that answers for a feed, among everything registered.
-func (s *Studio) match(c call, in matching) (any, error) {
+func (s *Studio) match(c call, in matchBody) (any, error) {
 	feed := strings.TrimSpace(in.Feed)
 	u := signpost.CutURL(feed)
 	found := c.view.on(u).match(feed)

@@ -63,7 +63,7 @@ func mayLoad(feedHost, pictureHost string, at netip.Addr) bool {
 }
 
 // picture fetches a picture of a response. It accepts only raster images: SVG can contain scripts.
-func (s *Studio) picture(c call, _ nothing) (any, error) {
+func (s *Studio) picture(c call, _ struct{}) (any, error) {
 	query := c.r.URL.Query()
 	u, err := url.Parse(query.Get("url"))
 	if err != nil || checkTarget(u) != nil {

@@ -2,7 +2,6 @@ package studio
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,9 +23,9 @@ const (
 	sendSample    = "sample"    // not at all: the studio generates a response
 )
 
-// filled is the body of compose: what is filled in for an endpoint, and how to send it.
-type filled struct {
-	about
+// composeBody has what is filled in for an endpoint, and how to send it.
+type composeBody struct {
+	sourceBody
 	Endpoint string `json:"endpoint"` // its key
 	values
 	Modifiers map[string]string `json:"modifiers"` // by the key of the param
@@ -37,9 +36,8 @@ type filled struct {
 // draft is the request that an app would send, as far as it is filled in.
 type draft struct {
 	Method   string    `json:"method"`
-	URL      string    `json:"url"` // open placeholders are left as they are
+	URL      string    `json:"url"` // placeholders without a value are left as they are
 	Ctx      string    `json:"ctx"`
-	Decoded  string    `json:"decoded"` // contents of ctx, as indented JSON
 	Body     string    `json:"body"`
 	BodyType string    `json:"body_type"`
 	Snippets []snippet `json:"snippets"` // none while anything is missing
@@ -48,7 +46,7 @@ type draft struct {
 
 	endpoint signpost.Endpoint
 	version  *version
-	open     []string // placeholders without a value, with their braces
+	unfilled []string // placeholders without a value, with their braces
 	foreign  bool     // not on the host of the manifest
 	to       *url.URL // where requests for the service's own host go instead; nil means where they are for
 	req      *http.Request
@@ -61,7 +59,7 @@ type missing struct {
 	Context bool   `json:"context"` // a required context key: the request can be sent without it
 }
 
-func (s *Studio) compose(c call, in filled) (any, error) {
+func (s *Studio) compose(c call, in composeBody) (any, error) {
 	d, err := compose(c, in)
 	if err != nil {
 		return nil, err
@@ -78,7 +76,7 @@ func (s *Studio) compose(c call, in filled) (any, error) {
 // compose returns the draft of a request. Package client builds it, so it is what an app sends; missing values are
 // omitted or shown as placeholders. If the feed belongs to another endpoint, an app would send a different request, and
 // the draft says whose.
-func compose(c call, in filled) (draft, error) {
+func compose(c call, in composeBody) (draft, error) {
 	d := draft{version: c.src.version(in.Version), Snippets: []snippet{}, Problems: []missing{}}
 	if d.version != nil {
 		for i, e := range d.version.Endpoints {
@@ -92,10 +90,11 @@ func compose(c call, in filled) (draft, error) {
 		return d, failed(http.StatusNotFound, "This endpoint is no longer in the manifest.", "Choose another one.")
 	}
 	if in.Send == sendOrigin && !d.foreign {
-		var err error
-		if d.to, err = parseOrigin(in.To); err != nil {
+		to, err := parseOrigin(in.To)
+		if err != nil {
 			return d, err
 		}
+		d.to = to
 	}
 	d.Method, d.URL = strings.ToUpper(e.Method), e.URL
 	values := d.usable(in)
@@ -108,23 +107,22 @@ func compose(c call, in filled) (draft, error) {
 		err = checkTarget(req.URL)
 	}
 	if err != nil {
-		if len(d.open) == 0 { // otherwise it is about an open placeholder
+		if len(d.unfilled) == 0 { // otherwise it is about a placeholder
 			d.Problems = append(d.Problems, missing{Message: sentence(err.Error())})
 		}
 		return d, nil
 	}
 	d.req, d.URL = req, req.URL.String()
-	for _, name := range d.open { // is shown as it is in the manifest
+	for _, name := range d.unfilled { // is shown as it is in the manifest
 		d.URL = strings.ReplaceAll(d.URL, url.PathEscape(name), name)
 	}
 	d.Ctx = req.URL.Query().Get("ctx")
-	d.Decoded = decoded(d.Ctx)
 	if req.Body != nil {
 		body, _ := io.ReadAll(req.Body) // in memory
 		req.Body = io.NopCloser(bytes.NewReader(body))
 		d.Body, d.BodyType = string(body), req.Header.Get("Content-Type")
 	}
-	if len(d.open) == 0 {
+	if len(d.unfilled) == 0 {
 		m := c.view.overlap.match(d.URL)
 		self := reference{Source: in.Source, Key: in.Endpoint, URL: e.URL}
 		if m.Found && m.Winner.URL != e.URL && c.view.overlap.isKnown(self, m.Winner) {
@@ -140,7 +138,7 @@ func (d *draft) blocked(without bool) bool {
 }
 
 // usable returns what a request can be built from. The rest becomes problems.
-func (d *draft) usable(in filled) client.Call {
+func (d *draft) usable(in composeBody) client.Call {
 	e := d.endpoint
 	call := client.Call{Params: make(map[string]string), Modifiers: make(map[string]string), Context: make(map[string]any)}
 	problem := func(field, message string, context bool) {
@@ -150,7 +148,7 @@ func (d *draft) usable(in filled) client.Call {
 		call.Params[name] = in.Params[name]
 		if in.Params[name] == "" {
 			call.Params[name] = "{{" + name + "}}"
-			d.open = append(d.open, call.Params[name])
+			d.unfilled = append(d.unfilled, call.Params[name])
 			problem("param:"+name, "Fill in "+name+".", false)
 		}
 	}
@@ -194,14 +192,4 @@ func checkTarget(u *url.URL) error {
 		return errors.New("the URL has user info before its host, which apps do not send")
 	}
 	return nil
-}
-
-// decoded returns the JSON in ctx, indented.
-func decoded(ctx string) string {
-	var out bytes.Buffer
-	text, err := base64.RawURLEncoding.DecodeString(ctx)
-	if err != nil || json.Indent(&out, text, "", "  ") != nil {
-		return ""
-	}
-	return out.String()
 }

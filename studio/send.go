@@ -21,7 +21,6 @@ import (
 	"signpost/internal/httpurl"
 )
 
-// response is the response of a feed.
 type response struct {
 	Status     int         `json:"status"`
 	StatusText string      `json:"status_text"`
@@ -40,14 +39,13 @@ type response struct {
 	Notes      []string    `json:"notes"`
 }
 
-// sending is the body of send.
-type sending struct {
-	filled
+type sendBody struct {
+	composeBody
 	Without bool `json:"without"` // send it although required context keys are missing
 }
 
-func (s *Studio) send(c call, in sending) (any, error) {
-	d, err := compose(c, in.filled)
+func (s *Studio) send(c call, in sendBody) (any, error) {
+	d, err := compose(c, in.composeBody)
 	switch {
 	case err != nil:
 		return nil, err
@@ -157,7 +155,6 @@ func describe(a *client.Answer, e signpost.Endpoint, took time.Duration, err err
 	return out
 }
 
-// isText reports whether a media type is one that people read.
 func isText(media string) bool {
 	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "json") || strings.HasSuffix(media, "xml") ||
 		media == signpost.MIMEForm
@@ -184,14 +181,12 @@ func explain(err error) *problem {
 	return failed(http.StatusBadGateway, sentence(why.Message), sentence(why.Hint))
 }
 
-// comparing is the body of difference.
-type comparing struct {
+type differenceBody struct {
 	Before string `json:"before"`
 	Now    string `json:"now"`
 }
 
-// difference compares the texts of two responses.
-func (s *Studio) difference(_ call, in comparing) (any, error) {
+func (s *Studio) difference(_ call, in differenceBody) (any, error) {
 	text := diff.Diff("before", []byte(in.Before+"\n"), "now", []byte(in.Now+"\n"))
 	return object{"difference": string(text)}, nil
 }

@@ -9,7 +9,6 @@ import (
 	"text/template"
 )
 
-// snippet is a request in the syntax of a tool.
 type snippet struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
@@ -93,7 +92,6 @@ func snippets(d draft) []snippet {
 	return all
 }
 
-// quoteShell quotes a text for a POSIX shell.
 func quoteShell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // quoteJS returns a JavaScript string literal: JSON is one.
@@ -110,5 +108,4 @@ func quoteJS(text string) string {
 var powerShellQuotes = strings.NewReplacer("'", "''", "\u2018", "\u2018\u2018", "\u2019", "\u2019\u2019",
 	"\u201a", "\u201a\u201a", "\u201b", "\u201b\u201b")
 
-// quotePowerShell quotes a text for PowerShell, in which single-quoted strings are literal.
 func quotePowerShell(text string) string { return "'" + powerShellQuotes.Replace(text) + "'" }

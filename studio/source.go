@@ -19,7 +19,6 @@ import (
 	"signpost/internal/workspace"
 )
 
-// Kinds of sources.
 const (
 	KindFile    = "file"
 	KindExample = "example"
@@ -81,7 +80,6 @@ type source struct {
 	enabled []string
 }
 
-// feature is a switch of the deployment.
 type feature struct {
 	Name    string `json:"name"`
 	Enabled bool   `json:"enabled"`
@@ -97,7 +95,6 @@ type version struct {
 	declared signpost.Version // with {{host}}
 }
 
-// version returns the version with a name, or nil.
 func (src *source) version(name string) *version {
 	return find(src.Versions, func(v *version) bool { return v.Name == name })
 }
@@ -134,7 +131,6 @@ func (s *Studio) Show(snapshot *workspace.Snapshot) {
 	s.bump()
 }
 
-// newFile returns the record of a file that was not there before.
 func (s *Studio) newFile(f *workspace.File) *record {
 	r := &record{ID: f.Name, Kind: KindFile, Judged: f.Role == workspace.Judged}
 	if _, fixed := f.From.(*sources.Fixed); !fixed {
@@ -217,7 +213,7 @@ func (r *record) build(host string, features []string) *source {
 	}
 	err := src.resolve(src.shown)
 	switch {
-	case src.served() && err != nil:
+	case src.isValid() && err != nil:
 		src.Notes = append(src.Notes, sentence(err.Error())+" Enter another host.")
 	case r.good == r.now || r.Failure != nil:
 	case src.shown == r.good:
@@ -228,8 +224,8 @@ func (r *record) build(host string, features []string) *source {
 	return src
 }
 
-// served reports whether a service would serve what is shown.
-func (src *source) served() bool { return src.shown != nil && src.shown == src.good }
+// isValid reports whether what is shown has no errors, so that a service would publish it.
+func (src *source) isValid() bool { return src.shown != nil && src.shown == src.good }
 
 // readable reports whether endpoints can be read of a file, whatever errors it has.
 func readable(f *workspace.File) bool {
@@ -277,7 +273,7 @@ func (src *source) resolve(f *workspace.File) error {
 	origins, about := src.featureKeys(definition), definition.ContextKeys()
 	for i, w := range service.Versions {
 		v := &version{Name: w.Name, Endpoints: []endpoint{}, manifest: w.Manifest, declared: declared[i]}
-		if !service.Served && src.served() {
+		if !service.Served && src.isValid() {
 			v.Route = routes.Path(definition.BasePath, v.Name)
 		}
 		for u, e := range v.manifest.All() {

@@ -8,7 +8,7 @@ import (
 )
 
 // state returns what the page shows, or, if the page names a revision that it has, only what has changed since.
-func (s *Studio) state(c call, _ nothing) (any, error) {
+func (s *Studio) state(c call, _ struct{}) (any, error) {
 	query := c.r.URL.Query()
 	since, _ := strconv.Atoi(query.Get("since"))
 	return s.stateSince(c.view, query.Get("instance"), since), nil

@@ -105,10 +105,11 @@ func New(opts Options) (*Studio, error) {
 	}
 	s.loadAssets()
 	if opts.Host != "" {
-		var err error
-		if s.host, err = host.ParseName(opts.Host); err != nil {
+		name, err := host.ParseName(opts.Host)
+		if err != nil {
 			return nil, err
 		}
+		s.host = name
 	}
 	if _, err := parseOrigin(opts.SendTo); err != nil {
 		return nil, err

@@ -29,16 +29,16 @@ type Source = { id: string, base_path: string, kind: "file" | "example" | "addre
   host_open: boolean, formatted: boolean, empty: boolean, stale: boolean, read?: string, judged: boolean, features: { name: string, enabled: boolean }[], versions: Version[],
   findings: Finding[], notes: string[], failure: Failure | null, changes: Change[], since?: string };
 type Marks = { lost: string[], problems: number, errors: boolean, changed: boolean };
-type Place = { source: string, version: string, key: string, name: string, url: string };
-type Loser = Place & { lost_keys: string[], reason: "length" | "literals" | "order", inside: boolean };
-type Nesting = Place & { under: Loser[] };
-type Match = { feed: string, found: boolean, problem: string, winner: Place, context_obj: { key: string }[], inside_segment: boolean,
+type Reference = { source: string, version: string, key: string, name: string, url: string };
+type Loser = Reference & { lost_keys: string[], reason: "length" | "literals" | "order", inside: boolean };
+type Nesting = Reference & { under: Loser[] };
+type Match = { feed: string, found: boolean, problem: string, winner: Reference, context_obj: { key: string }[], inside_segment: boolean,
   losers: Loser[] };
 type Problem = { field: string, message: string, context: boolean };
 type EndpointUsage = { service: string, version: string, url: string, requests: number, errors: number,
   params: Record<string, { set: number, options?: Record<string, number>, other: number }> };
 type Usage = { requests: number, period: string, endpoints: EndpointUsage[] };
-type Draft = { method: string, url: string, ctx: string, decoded: string, body: string, body_type: string,
+type Draft = { method: string, url: string, ctx: string, body: string, body_type: string,
   snippets: { name: string, text: string }[], problems: Problem[],
   owner: Match | null, signature: string, failure?: Failure };
 type FeedResponse = { status: number, status_text: string, url: string, method: string, to: string,
@@ -108,7 +108,7 @@ interface State {
   past: number; // the id of the response before that is looked at, or 0
   picked: { answer: Answer, card: Card } | null;
   folded: Record<string, boolean>; // JSON by its path
-  open: Record<string, boolean>; // what is unfolded elsewhere
+  unfolded: Record<string, boolean>; // parts of the page
   busy: Record<string, boolean>;
   failures: Record<string, Failure | null>; // by the place where they are shown
   updated: Record<string, { at: number, changes: Change[] }>; // what the last update of an address found

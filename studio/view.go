@@ -8,7 +8,6 @@ import (
 	"signpost/definition"
 )
 
-// endpoint is an endpoint as the page shows it.
 type endpoint struct {
 	Key          string         `json:"key"` // URL as in the definition, independent of the host
 	URL          string         `json:"url"`
@@ -50,7 +49,6 @@ type param struct {
 	Default     *string           `json:"default"` // as written in a URL; nil if there is none
 }
 
-// newEndpoint converts an endpoint of a manifest.
 func newEndpoint(e signpost.Endpoint, u signpost.URL, key string) endpoint {
 	view := endpoint{
 		Key: key, URL: e.URL, Origin: u.Origin(), Name: e.Name, Method: e.Method, MIMEType: e.MIMEType,
@@ -103,10 +101,8 @@ func control(p signpost.Param, defaults map[string]string) param {
 	if len(view.Options) > 0 {
 		view.Control = signpost.KindSelect
 	}
-	switch p.Schema.Default.(type) {
-	case nil, map[string]any, []any: // not a possible value of a control
-	default:
-		value := defaults[p.Key]
+	value, hasDefault := defaults[p.Key]
+	if hasDefault && client.CheckValue(p, value) == nil { // which fits the control
 		view.Default = &value
 	}
 	return view
@@ -128,7 +124,6 @@ func fieldOf(p signpost.Path) string {
 	return signpost.Path{p[1], p[2]}.String()
 }
 
-// findings converts the findings of a file for the page.
 func findings(file *definition.File, found []signpost.Finding) []finding {
 	all := []finding{}
 	for _, f := range found {

@@ -12,22 +12,22 @@ import { call, Cancelled, lines, Refused, remoteTimeout } from "./server.js";
 import { after, change, state } from "./store.js";
 import { refresh } from "./sync.js";
 
-/** attempt runs an action, once at a time, and keeps a failure for the place that shows it.
- * @param {string} place @param {() => Promise<void>} action */
-async function attempt(place, action) {
-  if (state.busy[place]) return;
+/** attempt runs an action, once at a time, and keeps a failure for the part of the page that shows it.
+ * @param {string} part @param {() => Promise<void>} action */
+async function attempt(part, action) {
+  if (state.busy[part]) return;
   change((state) => {
-    state.busy[place] = true;
-    state.failures[place] = null;
+    state.busy[part] = true;
+    state.failures[part] = null;
   });
   try {
     await action();
   } catch (refused) {
     if (!(refused instanceof Refused)) throw refused;
     const { failure } = refused;
-    change((state) => { state.failures[place] = failure; });
+    change((state) => { state.failures[part] = failure; });
   } finally {
-    change((state) => { state.busy[place] = false; });
+    change((state) => { state.busy[part] = false; });
   }
 }
 
@@ -127,7 +127,7 @@ export async function send({ without = false, quiet = false } = {}) {
     state.pending = pending;
     if (quiet) return;
     state.sentTo[at.id + destination(at)] = true;
-    state.open.answer = true; // where there is room for one pane
+    state.unfolded.answer = true; // where there is room for one pane
   });
   try {
     const response = await call("/api/send", { ...filled(at), without },
@@ -219,8 +219,8 @@ function pickedAgain(answer) {
 export function focusField(name) {
   go({ pane: "endpoint" }, { replace: true });
   change((state) => {
-    state.open.answer = false;
-    if (name.startsWith("context:")) state.open.context = true;
+    state.unfolded.answer = false;
+    if (name.startsWith("context:")) state.unfolded.context = true;
   });
   const selector = `[data-field="${CSS.escape(name)}"] :is(input, select, textarea)`;
   after(() => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.focus());
@@ -228,10 +228,11 @@ export function focusField(name) {
 
 // Going elsewhere
 
-/** open shows an endpoint, with the placeholders and controls that a feed of it has, which may be on another host.
- * @param {{ source: string, version: string, key: string, url?: string }} place @param {string} [feed]
+/** openEndpoint shows an endpoint, with the placeholders and controls that a feed of it has. The feed may be on another
+ * host.
+ * @param {{ source: string, version: string, key: string, url?: string }} to @param {string} [feed]
  * @param {Typed} [typed] instead of a feed */
-export function open({ source, version, key, url }, feed, typed) {
+export function openEndpoint({ source, version, key, url }, feed, typed) {
   const target = { source, version, endpoint: key };
   const id = endpointID(target);
   const s = state.server.sources.get(source);
@@ -253,13 +254,13 @@ export function open({ source, version, key, url }, feed, typed) {
 /** openFeed shows the endpoint that a feed belongs to, or the map if there is none. @param {string} feed */
 export async function openFeed(feed) {
   const match = await call("/api/match", { feed });
-  if (match.found) open(match.winner, feed);
+  if (match.found) openEndpoint(match.winner, feed);
   else go({ view: "map", feed });
 }
 
 /** choose shows another service, in the view that is shown. @param {string} id */
 export function choose(id) {
-  change((state) => { state.open["service:" + id] = true; });
+  change((state) => { state.unfolded["service:" + id] = true; });
   go({ source: id, version: "", endpoint: "", filter: "", base: "registered", of: "" });
 }
 
@@ -314,7 +315,7 @@ export const register = (address) => attempt("register", async () => {
   const { source: id } = await call("/api/register", { address }, { timeout: remoteTimeout });
   change((state) => { state.registered = [...new Set([...state.registered, id])]; });
   await refresh();
-  change((state) => { state.dialog = ""; state.open["service:" + id] = true; });
+  change((state) => { state.dialog = ""; state.unfolded["service:" + id] = true; });
   go({ view: "preview", source: id, version: "", endpoint: "", filter: "", pane: "list" });
   announce(`Registered: ${count(state.server.sources.get(id)?.versions[0]?.endpoints.length ?? 0, "endpoint")}.`);
 });
@@ -371,23 +372,23 @@ export const start = (id) => attempt("fix", async () => {
 
 // What is shown is asked for on rendering, when it is not there yet.
 
-/** What is on its way, by the place in the state that it is for. @type {Record<string, string>} */
+/** What is on its way, by the part of the state that it is for. @type {Record<string, string>} */
 const asked = {};
 
 /** load asks for what is shown, unless that is there or on its way, and returns it if it is there.
- * @template {"draft" | "changes" | "text" | "match" | "difference"} Place
- * @param {Place} place @param {unknown[]} wish @param {string} path
- * @param {() => unknown} body @param {() => void} [arrived] @returns {State[Place]} */
-function load(place, wish, path, body, arrived) {
-  const there = /** @type {State[Place]} */ (state[place]);
+ * @template {"draft" | "changes" | "text" | "match" | "difference"} Part
+ * @param {Part} part @param {unknown[]} wish @param {string} path
+ * @param {() => unknown} body @param {() => void} [arrived] @returns {State[Part]} */
+function load(part, wish, path, body, arrived) {
+  const there = /** @type {State[Part]} */ (state[part]);
   const signature = JSON.stringify([wish, state.server.instance, state.server.rev, state.server.deployment]);
   if (there?.signature === signature) return there;
-  if (asked[place] === signature || state.connection !== "live") return null;
-  asked[place] = signature;
+  if (asked[part] === signature || state.connection !== "live") return null;
+  asked[part] = signature;
   call(path, body(), { timeout: remoteTimeout }).catch((refused) => ({ failure: refused.failure })).then((result) => {
-    if (asked[place] !== signature) return;
-    asked[place] = "";
-    change((state) => Object.assign(state, { [place]: { signature, ...result } }));
+    if (asked[part] !== signature) return;
+    asked[part] = "";
+    change((state) => Object.assign(state, { [part]: { signature, ...result } }));
     arrived?.();
   });
   return null;

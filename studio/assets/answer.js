@@ -1,13 +1,13 @@
 // The answer: cards, the text as it was sent, headers, and what has changed since the previous one.
 
-import { currentDraft, focusField, loadDifference, open, openFeed, send, setOrigin } from "./actions.js";
+import { currentDraft, focusField, loadDifference, openEndpoint, openFeed, send, setOrigin } from "./actions.js";
 import { address, badge, button, clock, entries, h, lazy, linkButton, plain, plainLines, value } from "./dom.js";
 import { fieldOf } from "./feed.js";
 import { diffLines, pretty, tree, valueOf } from "./json.js";
 import { copyButton, failureBox } from "./parts.js";
 import { show } from "./pictures.js";
 import { go, own } from "./route.js";
-import { destination, placeOf, sendOf, sendTo, signature, typedFor } from "./select.js";
+import { destination, currentOf, sendOf, sendTo, signature, typedFor } from "./select.js";
 import { after, change, state } from "./store.js";
 
 const tabNames = /** @type {Record<string, string>} */ ({ cards: "Cards", text: "Text", headers: "Headers",
@@ -269,8 +269,8 @@ function pickedPanel(at, card) {
     card.links.map((link) => h("p", {},
       linkButton(() => openFeed(link), "Follow the link"), " ", address(link, "quiet"))),
     nested.map(({ e, params }) => h("p", {}, linkButton(() => {
-      const { modifiers } = typedFor(placeOf(at.source, at.version, e));
-      open({ source: at.source.id, version: at.version.name, key: e.key }, "", { params, modifiers });
+      const { modifiers } = typedFor(currentOf(at.source, at.version, e));
+      openEndpoint({ source: at.source.id, version: at.version.name, key: e.key }, "", { params, modifiers });
     }, "Open ", value(e.name)), " with ",
     Object.entries(params).map(([name, text], i) => [i > 0 && ", ", value(`${name} = ${text || "?"}`)]))),
     card.links.length + nested.length === 0

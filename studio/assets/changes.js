@@ -1,6 +1,6 @@
 // The changes of a source against a base that can be chosen: the editor's form before and after, and who notices.
 
-import { accept, loadChanges, open } from "./actions.js";
+import { accept, loadChanges, openEndpoint } from "./actions.js";
 import { address, badge, button, byId, choice, code, count, h, linkButton, plain, value } from "./dom.js";
 import { chip, failureBox, viewHead } from "./parts.js";
 import { go } from "./route.js";
@@ -10,7 +10,7 @@ import { concerned, usageSpan } from "./usage.js";
 
 const levels = /** @type {Record<string, string>} */ ({ breaking: "bad", notable: "notable", compatible: "good" });
 const maxChanges = 300;
-const maxPlaces = 20;
+const maxListed = 20;
 
 /** @param {Source} s */
 export function changesView(s) {
@@ -73,8 +73,8 @@ function show(changes, before, s) {
   if (changes.length === 0) return h("p", { class: "blank", id: "changes-none" }, "Nothing has changed.");
   const totals = Map.groupBy(changes.toSorted(byLevel), (c) => c.level);
   // One card for each endpoint; endpoints that have changed in the same way share it.
-  const places = Map.groupBy(changes, (c) => c.version + "\n" + c.endpoint).values();
-  const cards = [...Map.groupBy(places, (some) => JSON.stringify(some.map((c) => [c.rule, c.message]))).values()];
+  const byEndpoint = Map.groupBy(changes, (c) => c.version + "\n" + c.endpoint).values();
+  const cards = [...Map.groupBy(byEndpoint, (some) => JSON.stringify(some.map((c) => [c.rule, c.message]))).values()];
   return [
     h("p", { class: "row", key: "totals" },
       [...totals].map(([level, some]) => badge(`${some.length} ${level}`, levels[level]))),
@@ -101,8 +101,8 @@ function card(s, before, group) {
     h("div", { class: "change-head" },
       h("p", { class: "row" }, group.length > 1 ? h("strong", {}, count(group.length, "endpoint")) : name
         && value(name, "strong"),
-        group.slice(0, maxPlaces).map(([one]) => one.endpoint && place(s, one)),
-        group.length > maxPlaces && h("span", { class: "quiet" }, `and ${group.length - maxPlaces} more`)),
+        group.slice(0, maxListed).map(([one]) => one.endpoint && endpointLink(s, one)),
+        group.length > maxListed && h("span", { class: "quiet" }, `and ${group.length - maxListed} more`)),
       changes.map((c, i) => h("p", { class: "change-line", key: i }, badge(c.level, levels[c.level]),
         h("span", {}, plain(c.message)), h("span", { class: "rule" }, c.rule)))),
     rows.length > 0 && h("div", { class: "before-after" },
@@ -117,12 +117,12 @@ function card(s, before, group) {
   ];
 }
 
-/** place is the endpoint that has changed, which can be opened if it is still there.
+/** endpointLink is the endpoint that has changed, which can be opened if it is still there.
  * @param {Source} s @param {Change} c */
-function place(s, { version: name, endpoint: url }) {
+function endpointLink(s, { version: name, endpoint: url }) {
   const key = keyOf(s, name, url);
   if (key === undefined) return address(url, "quiet");
-  return linkButton(() => open({ source: s.id, version: name, key }), address(url));
+  return linkButton(() => openEndpoint({ source: s.id, version: name, key }), address(url));
 }
 
 // A row is one thing that editors or apps see, before and after.

@@ -32,7 +32,7 @@ export function checkView(s) {
   const v = version(s);
   const run = runOf(s);
   return h("div", { class: "view check-view", key: "check" },
-    viewHead("Check", what(s),
+    viewHead("Check", scope(s),
       h("div", { class: "row" },
         button({
           class: "primary", id: "run-check", "aria-disabled": run?.running ? "true" : undefined,
@@ -52,8 +52,8 @@ export function checkView(s) {
         h("li", { key: same.map((r) => r.check + r.endpoint).join() }, result(same)))));
 }
 
-/** what says what the checks look at. @param {Source} s */
-function what(s) {
+/** scope says what the checks look at. @param {Source} s */
+function scope(s) {
   const manifest = s.kind === "address" ? ["Fetches the manifest from ", value(s.id)]
     : ["Checks the manifest as ", h("code", {}, "signpost serve"), " would publish it"];
   const feeds = { sample: ". To check the feeds as well, choose a real server as the data of Preview.",
@@ -70,19 +70,19 @@ function grouped(results) {
 }
 
 // So many endpoints with the same result are listed.
-const maxPlaces = 10;
+const maxListed = 10;
 
 /** result says what one check found, or several that found the same. @param {CheckResult[]} same */
 function result(same) {
   const [r] = same;
-  const places = same.filter((other) => other.endpoint && !other.message.includes(`"${other.endpoint}"`));
+  const others = same.filter((other) => other.endpoint && !other.message.includes(`"${other.endpoint}"`));
   return [
     badge(r.status, statuses[r.status]),
     h("div", { class: "stack" },
       h("p", {}, h("span", { class: "checked" }, [...new Set(same.map((other) => other.check))].join(", ")), " ",
         plain(r.message)),
-      places.slice(0, maxPlaces).map((other) => h("p", {}, address(other.endpoint, "quiet"))),
-      places.length > maxPlaces && h("p", { class: "quiet" }, `and ${places.length - maxPlaces} more`),
+      others.slice(0, maxListed).map((other) => h("p", {}, address(other.endpoint, "quiet"))),
+      others.length > maxListed && h("p", { class: "quiet" }, `and ${others.length - maxListed} more`),
       r.hint && h("p", { class: "hint" }, r.hint.split("\n").map((line) => [plain(line), h("br")]))),
   ];
 }

@@ -1,7 +1,8 @@
 // The endpoint: what editors set, what the entry fills in, and what the app adds.
 
-import { currentDraft, open, type, typeContext } from "./actions.js";
+import { currentDraft, openEndpoint, type, typeContext } from "./actions.js";
 import { button, choice, code, count, h, linkButton, list, plain, plainLines, typing, value } from "./dom.js";
+import { decoded } from "./json.js";
 import { fold, keys, lineLink, whyOther } from "./parts.js";
 import { go } from "./route.js";
 import {
@@ -14,7 +15,7 @@ import { number, small, usageOf, usageSpan } from "./usage.js";
 export function endpointPane(at) {
   const { endpoint: e } = at;
   const params = paramsOf(e);
-  const usage = usageOf(at.source, at.version.name, e.key);
+  const usage = usageAt(at);
   return h("section", { class: "pane endpoint", "aria-labelledby": "endpoint-name", key: at.id },
     h("h2", { id: "endpoint-name", tabindex: "-1" }, value(e.name)),
     usage && h("p", { class: "quiet", id: "endpoint-usage", title: usageSpan() },
@@ -90,7 +91,7 @@ function warnings(at) {
         : "Apps send no context keys with it",
         ", as ", value(owner.winner.name), " declares",
         owner.winner.source !== s.id && [" in ", value(owner.winner.source)], ". ",
-        linkButton(() => open(owner.winner, owner.feed), "Open ", value(owner.winner.name)))),
+        linkButton(() => openEndpoint(owner.winner, owner.feed), "Open ", value(owner.winner.name)))),
     losing.length > 0 && h("div", { class: "banner bad", id: "lost", key: "lost" },
       h("p", {}, h("strong", {}, "Feeds here lose ", keys(lost), ". "),
         list(losing.map((other) => value(other.name, "strong"))), losing.length === 1 ? " declares " : " declare ",
@@ -176,7 +177,7 @@ function paramRow(at, param, modifier) {
   return row(name, {
     label: param.label || param.key, key: "?" + param.key, id: param.control === "boolean" ? "" : id,
     about: [modifier.deprecated && h("span", { class: "problem about" }, plain(modifier.deprecated)),
-      small(usageOf(at.source, at.version.name, at.endpoint.key)?.params[param.key]?.set, requestsOf(at), "set it")],
+      small(usageAt(at)?.params[param.key]?.set, usageAt(at)?.requests, "set it")],
     control: [control(param, now, name, id), optionShares(at, param)],
     below: now !== preset && h("p", { class: "back-to" }, button({
       class: "link", onclick: reset,
@@ -185,15 +186,16 @@ function paramRow(at, param, modifier) {
   });
 }
 
-/** requestsOf returns how many requests called an endpoint. @param {Current} at */
-const requestsOf = (at) => usageOf(at.source, at.version.name, at.endpoint.key)?.requests;
+/** @param {Current} at */
+const usageAt = (at) => usageOf(at.source, at.version.name, at.endpoint.key);
 
 /** optionShares says how often each option is set. @param {Current} at @param {Param} param */
 function optionShares(at, param) {
-  const used = usageOf(at.source, at.version.name, at.endpoint.key)?.params[param.key]?.options;
-  return used && Boolean(requestsOf(at)) && h("ul", { class: "option-shares", "aria-label": "Usage" },
-    param.options.map((option) => h("li", { key: option.value },
-    value(option.label || option.value), " ", small(used[option.value] ?? 0, requestsOf(at), "set it"))));
+  const usage = usageAt(at);
+  const used = usage && usage.requests > 0 && usage.params[param.key]?.options;
+  return used && h("ul", { class: "option-shares", "aria-label": "Usage" }, param.options.map((option) =>
+    h("li", { key: option.value }, value(option.label || option.value), " ",
+      small(used[option.value] ?? 0, usage.requests, "set it"))));
 }
 
 /** shown is how a control shows a value. @param {Param} param @param {string} text */
@@ -241,9 +243,9 @@ function contextRow(at, item) {
   const now = contextValue(to, item.key);
   const other = now.text === "" && item.sent && elsewhere(to, item.key);
   const masked = !state.shown[item.key];
-  const place = item.type === "bodyParam" ? "body" : item.type;
+  const carrier = item.type === "bodyParam" ? "body" : item.type;
   return row(name, {
-    label: item.key, key: item.sent_as === item.key ? place : `${place}: ${item.sent_as}`, id,
+    label: item.key, key: item.sent_as === item.key ? carrier : `${carrier}: ${item.sent_as}`, id,
     about: h("span", { class: "quiet about" },
       h("span", { class: item.required ? "strong" : "" }, item.required ? "required" : "optional"),
       item.feature && [", from ", value(item.feature)], item.about && [h("br"), value(item.about)]),
@@ -280,7 +282,7 @@ function travel() {
       h("p", { class: "quiet" }, "In the query parameter ", h("code", {}, "ctx"), ", as base64url-encoded JSON:"),
       h("pre", { class: "code wrap", id: "ctx", tabindex: "0", "aria-label": "ctx, encoded" }, plain(draft.ctx)),
       h("pre", { class: "code", id: "decoded", tabindex: "0", "aria-label": "ctx, decoded" },
-        plainLines(draft.decoded)),
+        plainLines(decoded(draft.ctx))),
     ],
     draft.body !== "" && [
       h("p", { class: "quiet" }, "In the body, as ", value(draft.body_type), ":"),

@@ -24,15 +24,15 @@ export function parseJSON(text, cut) {
   /** @type {JsonNode | null} */
   let root = null;
   /** @type {JsonNode[]} */
-  const open = [];
+  const nesting = [];
   let name = "";
   for (const { 0: match, 1: token, index } of text.matchAll(tokens)) {
-    const around = open.at(-1);
+    const around = nesting.at(-1);
     const kind = kinds[token[0]] ?? "number";
     if (token === "," || token === ":") continue;
     if (token === "}" || token === "]") {
       if (around) around.closed = true;
-      open.pop();
+      nesting.pop();
     } else if (around?.kind === "object" && name === "") {
       name = token;
     } else if (!cut || kind !== "number" || index + match.length < text.length) { // else digits may be missing
@@ -42,11 +42,11 @@ export function parseJSON(text, cut) {
       around?.items.push({ name, node });
       root ??= node;
       name = "";
-      if (nested) open.push(node);
-      if (open.length > maxDepth) return null;
+      if (nested) nesting.push(node);
+      if (nesting.length > maxDepth) return null;
     }
   }
-  return !root || (cut && root.items.length === 0) ? null : { root, cut: open.length > 0 };
+  return !root || (cut && root.items.length === 0) ? null : { root, cut: nesting.length > 0 };
 }
 
 /** The nodes that objects were made from. @type {WeakMap<object, JsonNode>} */
@@ -80,6 +80,13 @@ export function pretty(node, indent = "") {
   const inner = node.items.map(({ name, node: item }) =>
     indent + "  " + (name && name + ": ") + pretty(item, indent + "  "));
   return `${start}\n${inner.join(",\n")}\n${indent}${end}`;
+}
+
+/** decoded returns the contents of ctx, indented. @param {string} ctx */
+export function decoded(ctx) {
+  const bytes = atob(ctx.replaceAll("-", "+").replaceAll("_", "/"));
+  const json = parseJSON(new TextDecoder().decode(Uint8Array.from(bytes, (c) => c.charCodeAt(0))), false);
+  return json ? pretty(json.root) : "";
 }
 
 // An object or array with more is shown in part until it is opened, and what is deeper is folded at first.

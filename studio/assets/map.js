@@ -1,7 +1,7 @@
 // The map: all registered endpoints as a drawn tree of prefixes. A feed lights up those that match, and its keys go to
 // the winner.
 
-import { loadMatch, open } from "./actions.js";
+import { loadMatch, openEndpoint } from "./actions.js";
 import { address, badge, button, code, count, h, lazy, list, plain, value } from "./dom.js";
 import { chip, fold, keys, lineLink, viewHead, whyNot } from "./parts.js";
 import { endpointID, go } from "./route.js";
@@ -44,14 +44,14 @@ export function mapView() {
       match?.found && h("p", { class: "url covered", id: "covered" }, covered(match))),
     h("div", { class: "drawing" + (match ? " asked" : ""), key: "drawing" },
       lazy("div", { class: "trees", key: "trees" },
-        [state.server.overlap, room, match, state.open["all-endpoints"]], () => trees(all, litBy(match))),
+        [state.server.overlap, room, match, state.unfolded["all-endpoints"]], () => trees(all, litBy(match))),
       h("div", { id: "landing", role: "status", key: "landing" }, match && landing(match)),
       wires()));
 }
 
 /** litBy returns what a feed lights up. @param {Match | null} match @returns {Lit} */
 function litBy(match) {
-  const id = (/** @type {Place} */ place) => endpointID({ ...place, endpoint: place.key });
+  const id = (/** @type {Reference} */ one) => endpointID({ ...one, endpoint: one.key });
   if (!match?.found) return { wins: "", matches: new Set(), lost: new Set() };
   return {
     wins: id(match.winner), matches: new Set([match.winner, ...match.losers].map(id)),
@@ -90,7 +90,7 @@ function trees(all, lit) {
     h("div", { id: "losses", key: "nested" }, byOrigin(nested, draw)),
     single.length > 0 && fold("all-endpoints", [h("strong", {}, nested.length ? "All others" : "All endpoints"), " ",
       h("span", { class: "quiet" }, count(single.length, "endpoint"), " that overlap with nothing")],
-    state.open["all-endpoints"] && byOrigin(single, draw)),
+    state.unfolded["all-endpoints"] && byOrigin(single, draw)),
     drawn > room && h("p", { class: "more-rows", key: "more" },
       button({ class: "link", onclick: () => change(() => { room += page; }) }, `${drawn - room} more`)),
   ];
@@ -125,7 +125,7 @@ function node(spot, draw, lit) {
       title: plain(`${serviceName(s)}: ${e.url}`),
     },
       h("p", { class: "row" },
-        button({ class: "link strong", onclick: () => open({ source: s.id, version: v.name, key: e.key }) },
+        button({ class: "link strong", onclick: () => openEndpoint({ source: s.id, version: v.name, key: e.key }) },
           value(e.name)),
         v.name && badge(v.name), wins && badge("wins", "good")),
       h("p", { class: "where" }, address(shortPath(spot))),
@@ -171,7 +171,8 @@ const landing = (match) =>
       "The feed must begin with the URL of an endpoint: same scheme, host and path.")
       : [
         h("p", {},
-          button({ class: "link strong", onclick: () => open(match.winner, match.feed) }, value(match.winner.name)),
+          button({ class: "link strong", onclick: () => openEndpoint(match.winner, match.feed) },
+            value(match.winner.name)),
           " answers",
           match.winner.version && [" (", value(match.winner.version), ")"], ". Apps send ",
           match.context_obj.length ? keys(match.context_obj.map((item) => item.key)) : "no context keys", "."),

@@ -1,7 +1,7 @@
 // The palette goes anywhere: to an endpoint by its name, URL, context key or modifier, to the endpoint of a feed, to a
 // view.
 
-import { choose, open, openFeed } from "./actions.js";
+import { choose, openEndpoint, openFeed } from "./actions.js";
 import { address, badge, h, plain, value } from "./dom.js";
 import { go } from "./route.js";
 import { endpointsOf, judged, pathOf, serviceName, sources, wordsOf } from "./select.js";
@@ -16,7 +16,7 @@ const maxItems = 12;
 /** @returns {Item[]} */
 const items = () => [
   ...endpointsOf(sources()).map(({ source: s, version: v, endpoint: e, id }) => ({
-    id, all: wordsOf(e), go: () => open({ source: s.id, version: v.name, key: e.key }),
+    id, all: wordsOf(e), go: () => openEndpoint({ source: s.id, version: v.name, key: e.key }),
     label: () => [value(e.name, "strong"), " ", v.name && badge(v.name), " ",
       h("span", { class: "quiet" }, value(pathOf(v, e)), sources().length > 1 && [", ", value(serviceName(s))])],
   })),

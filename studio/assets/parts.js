@@ -17,13 +17,13 @@ export const whenSeen = (node) => new IntersectionObserver((seen) => {
 /** toggled keeps whether a part of the page is open. @param {string} id */
 export const toggled = (id) => (/** @type {any} */ event) => {
   const now = event.target.open;
-  if (now !== Boolean(state.open[id])) change((state) => { state.open[id] = now; });
+  if (now !== Boolean(state.unfolded[id])) change((state) => { state.unfolded[id] = now; });
 };
 
 /** fold is a part of the page that is closed at first. It stays as it is when what is in it changes.
  * @param {string} id @param {Child} summary @param {Child} content */
 export const fold = (id, summary, content) => h("details", {
-  class: "fold-part", id, key: id, open: Boolean(state.open[id]), ontoggle: toggled(id),
+  class: "fold-part", id, key: id, open: Boolean(state.unfolded[id]), ontoggle: toggled(id),
 }, h("summary", {}, summary), content);
 
 /** failureBox says what is wrong and what to do.

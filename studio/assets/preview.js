@@ -1,10 +1,11 @@
 // The preview: the request as an address bar, the deployment in one line, the controls of the endpoint, and its answer.
 
-import { cancel, choose, currentDraft, flipFeature, focusField, open, send, setHost, setOrigin,
+import { cancel, choose, currentDraft, flipFeature, focusField, openEndpoint, send, setHost, setOrigin,
   start } from "./actions.js";
 import { answerPane } from "./answer.js";
 import { apple, badge, button, byId, choice, code, count, h, plain, value } from "./dom.js";
 import { endpointPane } from "./endpoint.js";
+import { decoded } from "./json.js";
 import { chip, copyButton, failureBox, toggled } from "./parts.js";
 import { back, endpointID, go, present } from "./route.js";
 import { contextSet, current, sendOf, sendTo, serviceName, version } from "./select.js";
@@ -21,15 +22,15 @@ export function previewView(s) {
     quietLine(at),
     arrival(at),
     paneTabs(at),
-    h("div", { class: "panes" + (state.open.answer ? " on-answer" : "") }, endpointPane(at), answerPane(at)));
+    h("div", { class: "panes" + (state.unfolded.answer ? " on-answer" : "") }, endpointPane(at), answerPane(at)));
 }
 
 /** paneTabs chooses between the controls and the answer where there is room for one. @param {Current} at */
 function paneTabs(at) {
   const latest = state.answers[at.id]?.[0];
   const tab = (/** @type {boolean} */ answer, /** @type {Child[]} */ ...label) => button({
-    key: String(answer), "aria-pressed": String(Boolean(state.open.answer) === answer),
-    onclick: () => change((state) => { state.open.answer = answer; }),
+    key: String(answer), "aria-pressed": String(Boolean(state.unfolded.answer) === answer),
+    onclick: () => change((state) => { state.unfolded.answer = answer; }),
   }, label);
   return h("div", { class: "pane-tabs", role: "group", "aria-label": "Show", key: "pane-tabs" }, tab(false, "Controls"),
     tab(true, "Answer", latest?.response && ` ${latest.response.status}`,
@@ -104,8 +105,8 @@ function problemText() {
 export function leaveMenu(event) {
   const escape = event instanceof KeyboardEvent && event.key === "Escape";
   const inside = event.target instanceof Element && event.target.closest("#copy-menu");
-  if (!state.open.copy || (event instanceof KeyboardEvent ? !escape : inside)) return;
-  change((state) => { state.open.copy = false; });
+  if (!state.unfolded.copy || (event instanceof KeyboardEvent ? !escape : inside)) return;
+  change((state) => { state.unfolded.copy = false; });
   if (escape) after(() => /** @type {HTMLElement | null} */ (document.querySelector("#copy-menu summary"))?.focus());
 }
 
@@ -114,13 +115,13 @@ function copyMenu() {
   const snippets = currentDraft()?.snippets ?? [];
   const lacking = (currentDraft()?.problems.length ?? 0) > 0;
   return h("details", {
-    class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.open.copy), ontoggle: toggled("copy"),
+    class: "menu", id: "copy-menu", key: "copy", open: Boolean(state.unfolded.copy), ontoggle: toggled("copy"),
   },
   h("summary", {
     class: "button",
     onclick: (event) => { // so that the state knows before the next key
       event.preventDefault();
-      change((state) => { state.open.copy = !state.open.copy; });
+      change((state) => { state.unfolded.copy = !state.unfolded.copy; });
     },
   }, "Copy ", h("span", { class: "chevron down", "aria-hidden": "true" })),
   h("div", { class: "menu-items" },
@@ -163,9 +164,8 @@ function arrival(at) {
   const { arrived } = state;
   if (arrived?.id !== at.id) return null;
   const { feature, added, removed } = arrived;
-  const decoded = currentDraft()?.decoded ?? "";
   const sent = at.endpoint.context.filter((item) => added.includes(item.key));
-  const lines = decoded.split("\n").slice(1, -1).map((line) => line.trim());
+  const lines = decoded(currentDraft()?.ctx ?? "").split("\n").slice(1, -1).map((line) => line.trim());
   const isNew = (/** @type {string} */ line) => sent.some((item) => line.startsWith(JSON.stringify(item.sent_as)));
   return h("div", { class: "arrival", role: "status", id: "arrival", key: "arrival" + added + removed },
     h("p", { class: "row" }, value(feature, "strong"),
@@ -235,7 +235,8 @@ function blank(s) {
   }
   const id = endpointID(state.route);
   const again = v.endpoints.find((e) => e.name === state.names[id]);
-  const reopen = (/** @type {Endpoint} */ { key }) => open({ source: s.id, version: v.name, key }, "", state.typed[id]);
+  const reopen = (/** @type {Endpoint} */ { key }) =>
+    openEndpoint({ source: s.id, version: v.name, key }, "", state.typed[id]);
   return [
     title("This endpoint is gone"),
     h("p", {}, name, " has no endpoint ", value(state.route.endpoint, "url"), " in ", plain(v.name || "its manifest"),

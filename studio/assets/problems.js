@@ -56,7 +56,7 @@ function several(s, same) {
   const id = `places-${same[0].rule}-${same[0].line}`;
   return [
     findingText(same[0], h("strong", {}, places > 1 ? count(places, "endpoint") : count(same.length, "place"))),
-    fold(id, "Where", state.open[id]
+    fold(id, "Where", state.unfolded[id]
       && h("ul", { class: "where-all" }, same.slice(0, maxFindings).map((f, i) => h("li", { key: i },
       h("p", { class: "row" }, lineLink(s, f), address(f.key)),
       f.message !== same[0].message && h("p", { class: "quiet" }, plain(f.message)),

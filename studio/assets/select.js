@@ -33,20 +33,20 @@ const withoutVersion = (/** @type {string} */ url) =>
   url.split("/").map((part) => (/^v\d+$/.test(part) ? "v" : part)).join("/");
 
 /** @param {Source} s @param {Version} v @param {Endpoint} e @returns {Current} */
-export const placeOf = (s, v, e) => ({
+export const currentOf = (s, v, e) => ({
   source: s, version: v, endpoint: e, id: endpointID({ source: s.id, version: v.name, endpoint: e.key }),
 });
 
 /** endpointsOf returns all endpoints of sources. @param {Source[]} all */
 export const endpointsOf = (all) =>
-  all.flatMap((s) => s.versions.flatMap((v) => v.endpoints.map((e) => placeOf(s, v, e))));
+  all.flatMap((s) => s.versions.flatMap((v) => v.endpoints.map((e) => currentOf(s, v, e))));
 
 /** current returns all three at once, if there are all three. @returns {Current | null} */
 export function current() {
   const s = source();
   const v = s && version(s);
   const e = endpoint(v);
-  return s && v && e ? placeOf(s, v, e) : null;
+  return s && v && e ? currentOf(s, v, e) : null;
 }
 
 /** typedFor returns what was typed for an endpoint, for reading. @param {Current} at @returns {Typed} */
@@ -186,7 +186,7 @@ export function marksOf(s, v) {
   return (e) => {
     const found = findings.get(e.key) ?? [];
     return {
-      lost: lostKeys(state.server.overlap.get(placeOf(s, v, e).id)), problems: found.length,
+      lost: lostKeys(state.server.overlap.get(currentOf(s, v, e).id)), problems: found.length,
       errors: found.some((f) => f.severity === "error"), changed: changed.has(e.url),
     };
   };

@@ -1,6 +1,6 @@
 // The sidebar: all services with their endpoints, and with marks for what is wrong with them.
 
-import { changesIn, choose, open, remove, update } from "./actions.js";
+import { changesIn, choose, openEndpoint, remove, update } from "./actions.js";
 import { badge, button, clock, count, h, lazy, linkButton, plain, value } from "./dom.js";
 import { whenSeen } from "./parts.js";
 import { go } from "./route.js";
@@ -52,14 +52,14 @@ export function sidebar() {
 /** service is a service, with its endpoints if it is unfolded. @param {Source} s @param {boolean} chosen */
 function service(s, chosen) {
   const key = "service:" + s.id;
-  const unfolded = s.judged && Boolean(state.open[key]);
+  const unfolded = s.judged && Boolean(state.unfolded[key]);
   const v = unfolded ? listed(s) : undefined;
   const found = v ? matching(v) : [];
   return h("li", { key: s.id },
     button({
       class: "service-row", title: plain(s.id), "data-source": s.id, "aria-current": chosen && !v ? "true" : undefined,
       "aria-expanded": s.judged ? String(unfolded) : undefined, "aria-disabled": s.judged ? undefined : "true",
-      onclick: () => (chosen ? change((state) => { state.open[key] = !unfolded; }) : s.judged && choose(s.id)),
+      onclick: () => (chosen ? change((state) => { state.unfolded[key] = !unfolded; }) : s.judged && choose(s.id)),
     },
     h("span", { class: "twisty" + (s.judged ? " chevron" : "") + (unfolded ? " down" : ""), "aria-hidden": "true" }),
     value(serviceName(s), "service-name"), " ", serviceMarks(s)),
@@ -146,7 +146,7 @@ function row(s, v, e, m, chosen, focusable) {
   return h("li", { key: e.key }, button({
     class: "endpoint-row" + (unused ? " unused" : ""), title: plain(e.url), "data-key": e.key,
     tabindex: focusable ? "0" : "-1", "aria-current": chosen ? "true" : undefined,
-    onclick: () => open({ source: s.id, version: v.name, key: e.key }),
+    onclick: () => openEndpoint({ source: s.id, version: v.name, key: e.key }),
   },
   h("span", { class: "row" }, value(e.name, "name"), " ", e.method === "post" && badge("POST", "post"),
     m.lost.length > 0 && h("span", { class: "mark bad", title: plain(`Feeds here lose ${m.lost.join(", ")}`) },

@@ -32,7 +32,7 @@ const mutable = {
   past: 0,
   picked: null,
   folded: {},
-  open: {},
+  unfolded: {},
   busy: {},
   failures: {},
   updated: {},

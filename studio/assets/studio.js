@@ -20,8 +20,8 @@ let fieldsOf = "";
 function tidy(state) {
   const s = source();
   const at = state.route.view === "preview" ? current() : null;
-  if (s) state.open["service:" + s.id] ??= true; // and it stays so when another is chosen, so that nothing moves
-  if (at && lacksKey(at)) state.open.context ??= true;
+  if (s) state.unfolded["service:" + s.id] ??= true; // and it stays so when another is chosen, so that nothing moves
+  if (at && lacksKey(at)) state.unfolded.context ??= true;
   if (at) state.names[at.id] = at.endpoint.name;
   if ((at?.id ?? "") === fieldsOf) return;
   fieldsOf = at?.id ?? "";

@@ -96,7 +96,7 @@ function apply(now, wish) {
     };
   });
   for (const s of saved) if (s.kind === "file") announce(`${s.id} was saved. ${summary(s.findings)}.`);
-  keepPlace();
+  keepRoute();
   if (first || restarted) restore(before);
 }
 
@@ -108,8 +108,8 @@ export function summary(findings) {
     || "No problems";
 }
 
-/** keepPlace puts what is shown into the address, where that does not say yet. */
-function keepPlace() {
+/** keepRoute puts what is shown into the address, where that does not say yet. */
+function keepRoute() {
   change((state) => {
     const s = source();
     if (s && state.route.source === "") state.route.source = s.id;
@@ -145,6 +145,6 @@ export function arrive(first) {
     state.picked = null;
   });
   if (!state.loaded) return;
-  if (deployment() === state.server.deployment) keepPlace();
+  if (deployment() === state.server.deployment) keepRoute();
   else refresh();
 }

@@ -85,11 +85,10 @@ export function banners() {
   const unknown = state.loaded && state.route.source !== "" && !s;
   const { page, deployment, register: unregistered, locked } = state.failures;
   return [
-    state.connection === "lost" && h("div", { class: "banner bad", id: "offline", role: "alert", key: "offline" },
-      locked ? [h("p", {}, h("strong", {}, plain(locked.detail))), h("p", {}, plain(locked.hint))]
-        : h("p", {}, "The studio has stopped. Start ", h("code", {}, "signpost studio"),
-          " again, and this page picks up ",
-          "where you left off.")),
+    state.connection === "lost" && (locked ? failureBox(locked, "offline")
+      : h("div", { class: "banner bad", id: "offline", role: "alert", key: "offline" },
+        h("p", {}, "The studio has stopped. Start ", h("code", {}, "signpost studio"),
+          " again, and this page picks up where you left off."))),
     page && state.connection !== "lost" && failureBox(page, "page-failure",
       button({ class: "small", onclick: () => change((state) => { state.failures.page = null; }) }, "Close")),
     unknown && h("div", { class: "banner notable", role: "alert", id: "unknown", key: "unknown" },
@@ -107,9 +106,7 @@ export function banners() {
 function notes(s) {
   const failed = s.failure;
   return [
-    failed && h("div", { key: "failed", class: "banner bad", role: "alert", id: "source-failure" },
-      h("p", {}, h("strong", {}, value(shortName(s)), ": ", plain(failed.detail))),
-      failed.hint && h("p", {}, plain(failed.hint)),
+    failed && failureBox({ ...failed, detail: `${shortName(s)}: ${failed.detail}` }, "source-failure",
       s.kind === "address"
         && button({ onclick: () => update(s.id) }, state.busy["source:" + s.id] ? "Trying…" : "Try again")),
     s.notes.length > 0 && h("ul", { class: "notes", id: "notes", key: "notes" },
