@@ -18,6 +18,9 @@ type reference struct {
 	URL     string `json:"url"`
 }
 
+// isSame reports whether a loser is an endpoint.
+func (r reference) isSame(l loser) bool { return l.Source == r.Source && l.Key == r.Key }
+
 // overlap is an index of endpoints that are registered together. Package match names an endpoint by its source and URL,
 // which several versions of a source may have.
 type overlap struct {
@@ -148,10 +151,7 @@ func (x *overlap) isKnown(a, b reference) bool {
 // withOthers returns losers, and those others that are not among them.
 func withOthers(losers, others []loser) []loser {
 	for _, other := range others {
-		isSame := func(l loser) bool {
-			return l.Source == other.Source && l.Version == other.Version && l.Key == other.Key
-		}
-		if !slices.ContainsFunc(losers, isSame) {
+		if !slices.ContainsFunc(losers, other.isSame) {
 			losers = append(losers, other)
 		}
 	}

@@ -123,6 +123,12 @@ func TestNestingOnEveryHost(t *testing.T) {
 	s, address := serve(t, studio.Options{})
 	const wide = `hosts: [one.example, two.example]
 versions: {v1: {endpoints: {"https://{{host}}/v1/{{a}}/{{b}}": {name: Wide, method: get, mime_type: application/json, context_obj: [{key: wide, type: ctx}]}}}}`
+	const other = `base_path: /other
+versions: {v1: {endpoints: {"https://{{host}}/v1": {name: Other, method: get, mime_type: application/json}}}}`
+	s.Show(snapshotOf(file("wide.yaml", strings.Replace(wide, "[one.example, two.example]", `["*.example"]`, 1)), file("other.yaml", other)))
+	_, draft := ask(t, address+"/api/compose", object{"source": "wide.yaml", "version": "v1",
+		"endpoint": "https://{{host}}/v1/{{a}}/{{b}}", "params": object{"a": "kids", "b": "new"}})
+	testkit.Equal(t, "owner on a host that the service does not have", draft["owner"], nil)
 	const narrow = `base_path: /narrow
 versions: {v1: {endpoints: {"https://{{host}}/v1/kids/new": {name: Narrow, method: get, mime_type: application/json}}}}`
 	for hosts, want := range map[string]string{

@@ -125,7 +125,8 @@ func compose(c call, in composeBody) (draft, error) {
 	if len(d.unfilled) == 0 {
 		m := c.view.overlap.match(d.URL)
 		self := reference{Source: in.Source, Key: in.Endpoint, URL: e.URL}
-		if m.Found && m.Winner.URL != e.URL && c.view.overlap.isKnown(self, m.Winner) {
+		isOn := slices.ContainsFunc(m.Losers, self.isSame) // the page may show a host that the service does not have
+		if isOn && m.Winner.URL != e.URL && c.view.overlap.isKnown(self, m.Winner) {
 			d.Owner = &m
 		}
 	}
