@@ -19,7 +19,7 @@ const (
 	// maxLine is longer than the lines that servers write: they accept URLs and headers of up to 64 KiB.
 	maxLine = 128 << 10
 
-	// maxDocument is how large a HAR or a usage file may be. What has no end within it is read as if it ended there.
+	// maxDocument is how large a HAR or a usage file may be. Longer lines are read in parts.
 	maxDocument = 16 << 20
 )
 
@@ -140,7 +140,8 @@ func plain(log io.Reader) (io.Reader, error) {
 
 // splitter splits a log into blocks.
 type splitter struct {
-	needed int // bytes with which it is worth another look whether a long line or a document has an end
+	needed int  // bytes with which it is worth another look whether a long line or a document has an end
+	inLine bool // the last block ended before its line, of which nothing more is read
 }
 
 // split is a [bufio.SplitFunc].
@@ -148,6 +149,14 @@ func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err e
 	isAll := atEOF || len(data) >= maxDocument
 	if len(data) < s.needed && !isAll {
 		return 0, nil, nil
+	}
+	if s.inLine {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			return len(data), nil, nil
+		}
+		s.inLine = false
+		return end + 1, data[end : end+1], nil
 	}
 	lines := data
 	if !isAll {
@@ -160,6 +169,7 @@ func (s *splitter) split(data []byte, atEOF bool) (size int, block []byte, err e
 	if size == 0 && isAll {
 		size = len(data)
 	}
+	s.inLine = isAll && size == len(data) && !bytes.HasSuffix(data, newline)
 	s.needed = 0
 	if size > 0 {
 		return size, data[:size], nil
