@@ -14,11 +14,16 @@ import (
 // ErrTooLarge is the cause of the error for a file beyond its limit.
 var ErrTooLarge = errors.New("too large")
 
+var errNotRegular = errors.New("not a regular file")
+
 // Limit returns the contents of a regular file of at most max bytes; beyond that, the first max+1 bytes with an error.
 // A FIFO, a device or a directory is an error, and is not read: a FIFO without a writer would block for ever. All errors
 // name the file.
 func Limit(path string, max int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // O_NONBLOCK: opening a FIFO does not wait for a writer
+	if errors.Is(err, syscall.ENXIO) { // a socket cannot even be opened
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errNotRegular}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +36,7 @@ func Limit(path string, max int64) ([]byte, error) {
 	if info.Mode().IsRegular() {
 		text, err = read(f, max, info.Size()) // the file may grow, and files in /proc have no size
 	} else {
-		err = errors.New("not a regular file")
+		err = errNotRegular
 	}
 	if _, named := errors.AsType[*fs.PathError](err); err != nil && !named {
 		err = &fs.PathError{Op: "read", Path: path, Err: err}

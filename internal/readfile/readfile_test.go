@@ -5,6 +5,7 @@ package readfile_test
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,7 +38,9 @@ func TestLimit(t *testing.T) {
 		t.Errorf("a missing file: %v", err)
 	}
 	testkit.Mkfifo(t, fifo)
-	for _, path := range []string{fifo, dir, "/dev/zero"} {
+	socket := filepath.Join(dir, "socket")
+	defer testkit.Must(net.Listen("unix", socket))(t).Close()
+	for _, path := range []string{fifo, socket, dir, "/dev/zero"} {
 		if text, err := readfile.Limit(path, 4); text != nil || err == nil || !strings.Contains(err.Error(), "not a regular file") || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %q, %v", path, text, err)
 		}
