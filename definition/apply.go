@@ -24,7 +24,7 @@ func (o Options) Fix(name string, text []byte) Fixed {
 	f := Fixed{Text: text, File: o.Parse(name, text)}
 	seen := map[string]bool{string(text): true}
 	for range maxRounds {
-		fixable := apart(f.File.only(hasFix))
+		fixable := apart(f.File.only(func(f signpost.Finding) bool { return f.Fix != nil }))
 		applied := len(fixable) > 0 && o.try(&f, fixable, seen)
 		for i := 0; i < len(fixable) && !applied; i++ { // one of them does harm: apply the first that does not
 			applied = o.try(&f, fixable[i:i+1], seen)

@@ -126,7 +126,6 @@ func Errors(files ...*File) []signpost.Finding {
 	return findings
 }
 
-func hasFix(f signpost.Finding) bool  { return f.Fix != nil }
 func isError(f signpost.Finding) bool { return f.Severity == signpost.SeverityError }
 
 // only returns the findings of this file for which keep returns true.

@@ -17,9 +17,10 @@ import (
 
 // synonyms maps what people write to the names of fields and kinds. They are not misspellings.
 var synonyms = map[string]string{
-	"default": "defaultValue", "content_type": "mime_type", "contentType": "mime_type", "context": "context_obj", "val": "value",
-	"dropdown": "select", "enum": "select", "list": "select", "string": "text", "input": "text", "integer": "number", "int": "number",
-	"float": "number", "bool": "boolean", "toggle": "boolean", "checkbox": "boolean", "switch": "boolean",
+	"default": "defaultValue", "content_type": "mime_type", "contentType": "mime_type", "context": "context_obj",
+	"val": "value", "dropdown": "select", "enum": "select", "list": "select", "string": "text", "input": "text",
+	"integer": "number", "int": "number", "float": "number", "bool": "boolean", "toggle": "boolean",
+	"checkbox": "boolean", "switch": "boolean",
 }
 
 // unknownField reports an unknown field. If it is clear which one was meant, it gets that name.

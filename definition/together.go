@@ -161,9 +161,11 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 	findings = append(findings, overlaps(files, registered, used)...)
 	if len(files)+len(registered) > 1 { // a single file cannot tell whether the allowance is used
 		for _, f := range files {
-			failed := slices.ContainsFunc(f.findings, isError) // it may allow something once the errors are fixed
+			if slices.ContainsFunc(f.findings, isError) {
+				continue // it may allow something once they are fixed
+			}
 			for _, a := range f.allowances {
-				if !failed && !used[f][a.at] {
+				if !used[f][a.at] {
 					findings = append(findings, f.finding(unusedAllow(a.rule), a.at))
 				}
 			}
@@ -182,18 +184,17 @@ func LintTogether(files, registered []*File) []signpost.Finding {
 // owner is a version that is compared with others.
 type owner struct {
 	*File
-	used   map[place]bool // rules of its allow fields that allow something
-	places []place        // of its endpoints
+	places []place // of its endpoints
 }
 
-// overlaps returns the findings about overlap, and records which rules of allow fields are used.
+// overlaps returns the findings about overlap, and records which rules of the files' allow fields are used.
 func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpost.Finding {
 	without := published(files, registered)
 	var owners []owner // by version
 	var judged, others []signpost.Version
 	for f, v := range versionsOf(files, without) {
 		version, places := f.comparable(v, func(e signpost.Endpoint, faulty bool) bool { return !faulty })
-		owners = append(owners, owner{f, used[f], places})
+		owners = append(owners, owner{f, places})
 		judged = append(judged, version)
 	}
 	var entries map[string]registeredEndpoint
@@ -211,13 +212,13 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 			entry, found := entries[e.URL]
 			return !isExport || !found || !entry.isEntryOf(e)
 		})
-		owners = append(owners, owner{f, used[f], places})
+		owners = append(owners, owner{f, places})
 		others = append(others, version)
 	}
 	var findings []signpost.Finding
 	allowed := func(version, position int, rule string, lost signpost.ContextItem) bool {
 		o := owners[version]
-		return o.allowsLoss(rule, o.places[position], lost, o.used)
+		return o.allowsLoss(rule, o.places[position], lost, used[o.File])
 	}
 	for i, some := range match.OverlapsExcept(judged, others, allowed) {
 		for _, f := range some {
@@ -226,7 +227,7 @@ func overlaps(files, registered []*File, used map[*File]map[place]bool) []signpo
 				continue
 			}
 			at := o.places[f.Position]
-			if o.allows(f.Rule, at, o.used) { // but not all of it
+			if o.allows(f.Rule, at, used[o.File]) { // but not all of it
 				f.Hint += "; allow covers optional keys, and those that it names: {keys: […], reason: …}"
 			}
 			findings = append(findings, o.finding(f.Finding, at))
