@@ -108,7 +108,6 @@ func read(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-// writeText writes a response, compressed if the page takes that.
 func writeText(w http.ResponseWriter, r *http.Request, contentType string, text []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Cache-Control", "no-store")
@@ -135,7 +134,6 @@ type problem struct {
 
 func (p *problem) Error() string { return p.Detail }
 
-// failed returns a problem: what is wrong, and what to do about it.
 func failed(status int, detail, hint string) *problem {
 	return &problem{Title: http.StatusText(status), Status: status, Detail: detail, Hint: hint}
 }

@@ -21,7 +21,6 @@ var assetFiles embed.FS
 
 type asset struct{ body, compressed []byte }
 
-// loadAssets reads the files of the page, and makes a hash of them all.
 func (s *Studio) loadAssets() {
 	s.assets, s.pages = make(map[string]asset), template.New("")
 	hash := fnv.New64a()

@@ -194,7 +194,6 @@ func (s *Studio) accept(c call, _ sourceBody) (any, error) {
 	return object{}, nil
 }
 
-// text returns the text of a source, to show findings in it.
 func (s *Studio) text(c call, _ sourceBody) (any, error) {
 	if c.src.now == nil {
 		return object{"text": ""}, nil

@@ -35,7 +35,6 @@ type view struct {
 	lists      lists // made when it is sent first
 }
 
-// view returns the view for the deployment that a request names.
 func (s *Studio) view(r *http.Request) (*view, error) {
 	var d deployment
 	wish := cmp.Or(r.URL.Query().Get("deployment"), "{}")

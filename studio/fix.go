@@ -29,7 +29,6 @@ func (s *Studio) fix(c call, in fixBody) (any, error) {
 	return replace(c.src, definition.ApplyFixes(c.src.ID, c.src.now.Text, *c.src.Findings[i].Fix))
 }
 
-// start writes the starter into an empty file.
 func (s *Studio) start(c call, _ sourceBody) (any, error) {
 	if !c.src.Empty || c.src.Path == "" || len(s.opts.Starter) == 0 {
 		return nil, conflict("The starter goes into an empty file, and this is none.", "")

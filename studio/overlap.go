@@ -169,7 +169,6 @@ type matched struct {
 	Losers  []loser                `json:"losers"`
 }
 
-// match finds the endpoint of a feed.
 func (x *overlap) match(feed string) matched {
 	m, ok := x.index.Match(feed)
 	found := matched{Feed: feed, Found: ok, Context: m.ContextObj, Inside: m.InsideSegment, Losers: []loser{}}

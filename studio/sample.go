@@ -36,7 +36,6 @@ type sampleFeeds struct {
 	endpoint signpost.Endpoint
 }
 
-// object is a JSON object.
 type object map[string]any
 
 // Words for sample titles.

@@ -160,7 +160,6 @@ func isText(media string) bool {
 		media == signpost.MIMEForm
 }
 
-// latin1 returns a text in ISO-8859-1, in which each byte is a character.
 func latin1(text []byte) string {
 	var out strings.Builder
 	for _, b := range text {
@@ -169,7 +168,6 @@ func latin1(text []byte) string {
 	return out.String()
 }
 
-// explain returns the problem for a failed request.
 func explain(err error) *problem {
 	why := client.Explain(err)
 	switch why.Cause {

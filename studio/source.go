@@ -85,7 +85,6 @@ type feature struct {
 	Enabled bool   `json:"enabled"`
 }
 
-// version is one API version, with the host resolved.
 type version struct {
 	Name      string     `json:"name"`  // empty if unknown
 	Route     string     `json:"route"` // path on this server; empty for other people's manifests

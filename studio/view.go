@@ -39,7 +39,6 @@ type modifier struct {
 	Deprecated string  `json:"deprecated"`
 }
 
-// param is one control.
 type param struct {
 	Key         string            `json:"key"`
 	Label       string            `json:"label"`
