@@ -203,12 +203,9 @@ func (d *differ) locate(manifest *signpost.Service, services []signpost.Service)
 // versionOf returns which of the given versions a manifest is of: the one with the most URLs of it or, if none has any,
 // the one that its own URLs name.
 func versionOf(manifest signpost.Version, versions []signpost.Version, host string) (string, error) {
-	var own signpost.Version
-	for u, e := range endpointsOf(manifest) {
-		if strings.Contains(hostname(u), host) { // else it is a partner's, in any version
-			own.Manifest.Endpoints = append(own.Manifest.Endpoints, *e)
-		}
-	}
+	isPartners := func(e signpost.Endpoint) bool { return !strings.Contains(hostname(signpost.CutURL(e.URL)), host) }
+	own := signpost.Version{} // a partner's URL can be in any version
+	own.Manifest.Endpoints = slices.DeleteFunc(slices.Clone(manifest.Manifest.Endpoints), isPartners)
 	urls := urlSetOf(own)
 	var best []string
 	most := 1
