@@ -195,7 +195,6 @@ type checker struct {
 	targets    []*target // of the manifest
 	index      *match.Index
 	hosts      map[string]bool
-	origin     string // of the service's own endpoints, or ""
 
 	// The calls, and where links lead.
 	endpoints []*probe        // of the manifest, in order

@@ -73,7 +73,7 @@ func (c *checker) addLink(p *probe, text, pointer string) {
 		l.problem = localLink
 	case owner == nil && slices.Contains(fileTypes, strings.ToLower(path.Ext(u.Path))):
 		return
-	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.isRelative(u)):
+	case u.Scheme == "" && (c.hosts[name] || u.Host == "" && c.isRelative(p, u)):
 		l.problem = relativeLink
 	case err != nil || !c.hosts[name]:
 		return
@@ -95,10 +95,10 @@ func isPrivate(authority string) bool {
 	return err == nil && (host.IsLocal(name) || !strings.ContainsAny(name, ".:") || strings.HasSuffix(name, ".internal"))
 }
 
-// isRelative reports whether a link without a host is meant to be one on the service's own host, where an endpoint would
+// isRelative reports whether a link without a host is meant to be one on the host of its feed, where an endpoint would
 // answer for it.
-func (c *checker) isRelative(u *url.URL) bool {
-	owner := c.owner(c.origin + u.EscapedPath())
+func (c *checker) isRelative(p *probe, u *url.URL) bool {
+	owner := c.owner(p.target.url.Origin() + u.EscapedPath())
 	if owner == nil {
 		return false
 	}

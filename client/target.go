@@ -31,9 +31,6 @@ func (c *checker) register(m signpost.Manifest) {
 			if name != "" {
 				c.hosts[name] = true
 			}
-			if c.origin == "" && t.own {
-				c.origin = u.Origin()
-			}
 		}
 	}
 	c.targets = c.registered[:len(m.Endpoints)]
