@@ -52,7 +52,7 @@ func Explain(err error) Problem {
 		coding  *encodingError
 		request = &requestError{} // stays zero for other kinds of errors
 	)
-	isRequest := errors.As(err, &request)
+	errors.As(err, &request)
 	closed := errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)
 	switch {
 	case err == nil:
@@ -72,16 +72,14 @@ func Explain(err error) Problem {
 	case errors.Is(err, context.Canceled):
 		return Problem{Cause: causeCanceled, Message: "the request was canceled", Hint: "run it again"}
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timed) && timed.Timeout():
-		const hint = "find out why it takes so long, or allow more time"
-		p := Problem{Cause: causeTimeout, Message: "no response in time", Hint: hint}
-		switch {
-		case !errors.Is(err, context.DeadlineExceeded) || request.timeout == 0: // a limit of the transport
-		case request.begun:
-			p.Message = fmt.Sprintf("the response did not end within %v", request.timeout)
-		default:
-			p.Message = fmt.Sprintf("no response within %v", request.timeout)
+		message := "no response in time" // because of a limit of the transport
+		if errors.Is(err, context.DeadlineExceeded) && request.timeout > 0 {
+			message = fmt.Sprintf("no response within %v", request.timeout)
+			if request.begun {
+				message = fmt.Sprintf("the response did not end within %v", request.timeout)
+			}
 		}
-		return p
+		return Problem{Cause: causeTimeout, Message: message, Hint: "find out why it takes so long, or allow more time"}
 	case errors.As(err, &dns):
 		return Problem{Message: fmt.Sprintf("cannot resolve the host %q: %s", dns.Name, dns.Err),
 			Hint: "correct the host, or its DNS record"}
@@ -96,7 +94,7 @@ func Explain(err error) Problem {
 			Hint: "look at the log of the service and of a proxy in front of it"}
 	}
 	p := Problem{Message: err.Error(), Hint: "check that the address is right, and what answers there"}
-	if isRequest {
+	if request.err != nil {
 		p.Message = fmt.Sprintf("the request failed: %v", request.err)
 	}
 	return p

@@ -106,12 +106,12 @@ func (c *checker) checkProbes(ctx context.Context) {
 			p.explain(base)
 		}
 	}
-	before := len(c.results)
-	c.results = append(c.results, c.probeResults()...)
+	results := c.probeResults()
+	c.results = append(c.results, results...)
 	if left > 0 {
 		c.add(Skipped, "", "%s: only %d are called", spell.Count(left, "more endpoint"), maxProbes)
 	}
-	failed := slices.ContainsFunc(c.results[before:], func(r Result) bool { return r.Status == Failed })
+	failed := slices.ContainsFunc(results, func(r Result) bool { return r.Status == Failed })
 	switch {
 	case len(calls) == 0:
 		hint := "try them with an app: the results above say why they cannot be called from here"
@@ -212,7 +212,10 @@ func (c *checker) plan(ctx context.Context, t *target, l *link) *probe {
 	case l != nil:
 		call.Feed = l.text
 	case feed != "":
-		call.Feed, call.Modifiers, p.named = t.feed(feed), Defaults(t.Endpoint), true
+		if strings.HasPrefix(feed, "/") {
+			feed = t.url.Origin() + feed
+		}
+		call.Feed, call.Modifiers, p.named = feed, Defaults(t.Endpoint), true
 	default:
 		call.Params, call.Modifiers = make(map[string]string), Defaults(t.Endpoint)
 		for _, name := range t.params {
@@ -293,14 +296,6 @@ func (c *checker) otherOwner(t *target, call Call) string {
 		return fmt.Sprintf("%q", owner.Name)
 	}
 	return ""
-}
-
-// feed returns the URL of a feed that may be a path on the host of the endpoint.
-func (t *target) feed(feed string) string {
-	if strings.HasPrefix(feed, "/") {
-		return strings.TrimSuffix(t.URL, t.url.Rest()) + feed
-	}
-	return feed
 }
 
 // contextRefusal says why an endpoint gets no context values, or "" if it gets them. They are for the service at the
