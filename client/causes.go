@@ -172,7 +172,7 @@ func (p *probe) explain(base string) {
 	switch {
 	case a.Redirect != "":
 		r.Hint = a.redirectHint("use the URL that it redirects to: clients do not send context keys after a redirect",
-			"declare the context key that the feed needs, or make it public")
+			cmp.Or(p.sentHint(), "declare the context key that the feed needs, or make it public"))
 	case a.signpost != nil:
 		r.Hint = "Signpost wrote this response, so the proxy sends the paths of feeds to it: " +
 			"route only paths that end in /endpoints-manifest to Signpost, and all others to the feed service"
@@ -210,24 +210,34 @@ func (p *probe) explain(base string) {
 
 // keyHint says what to do if a service rejects a request for its context keys, or returns "" if the endpoint has none.
 func (p *probe) keyHint() string {
-	var sent, unsent, hints []string
+	var unsent []string
 	for _, item := range p.target.ContextObj {
-		switch {
-		case p.sent[item.Key] != nil:
-			sent = append(sent, item.Key)
-		case item.SentWith(p.target.Method):
+		if p.sent[item.Key] == nil && item.SentWith(p.target.Method) {
 			unsent = append(unsent, item.Key)
 		}
 	}
-	if len(sent) > 0 {
-		hints = append(hints, "check that the value for "+strings.Join(sent, ", ")+" is still valid, "+
-			"is the one that this endpoint expects, and is not lost on the way: a proxy may remove queries and headers")
+	hint := p.sentHint()
+	if len(unsent) == 0 {
+		return hint
 	}
-	if len(unsent) > 0 {
-		p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
-		hints = append(hints, "it may need a key that the manifest declares as optional: "+strings.Join(unsent, ", "))
+	p.result.Cause, p.result.ContextKeys = causeOptionalValues, unsent
+	optional := "it may need a key that the manifest declares as optional: " + strings.Join(unsent, ", ")
+	return strings.TrimPrefix(hint+"; "+optional, "; ")
+}
+
+// sentHint says what to do about context keys that did not help, or returns "" if none was sent.
+func (p *probe) sentHint() string {
+	var sent []string
+	for _, item := range p.target.ContextObj {
+		if p.sent[item.Key] != nil {
+			sent = append(sent, item.Key)
+		}
 	}
-	return strings.Join(hints, "; ")
+	if len(sent) == 0 {
+		return ""
+	}
+	return "check that the value for " + strings.Join(sent, ", ") + " is still valid, " +
+		"is the one that this endpoint expects, and is not lost on the way: a proxy may remove queries and headers"
 }
 
 const declareHint = "declare the context key that it needs, as the feature authentication does, or make it public"
