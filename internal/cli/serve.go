@@ -320,7 +320,8 @@ func (c *CLI) logsJSON(cmd *cobra.Command, args []string) bool {
 	}
 	flag := cmd.Flags().Lookup("log-format")
 	variable, _ := c.LookupEnv(envName(flag.Name))
-	given := slices.Contains(args, "--log-format=json") || strings.Contains(strings.Join(args, " ")+" ", " --log-format json ")
+	inTwo := strings.Contains(strings.Join(args, " ")+" ", " --log-format json ")
+	given := inTwo || slices.Contains(args, "--log-format=json")
 	return flag.Value.String() == "json" || given || !flag.Changed && variable == "json"
 }
 

@@ -21,10 +21,10 @@ var errNotRegular = errors.New("not a regular file")
 // name the file.
 func Limit(path string, max int64) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // O_NONBLOCK: opening a FIFO does not wait for a writer
-	if errors.Is(err, syscall.ENXIO) {                             // a socket cannot even be opened
+	switch {
+	case errors.Is(err, syscall.ENXIO): // a socket cannot even be opened
 		return nil, &fs.PathError{Op: "read", Path: path, Err: errNotRegular}
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close()

@@ -66,7 +66,9 @@ func Start(t testing.TB) *Registry {
 		Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 			return net.Dial("unix", r.socket())
 		}},
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { panic(http.ErrAbortHandler) }, // drop the connection, as if the registry were gone
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
+			panic(http.ErrAbortHandler) // drop the connection, as if the registry were gone
+		},
 	}
 	front := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		r.mu.Lock()
@@ -78,7 +80,8 @@ func Start(t testing.TB) *Registry {
 	})
 	secure := r.Serve(front)
 	r.Host = secure.Listener.Addr().String()
-	r.CAFile = r.write("ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw})))
+	certificate := pem.Block{Type: "CERTIFICATE", Bytes: secure.Certificate().Raw}
+	r.CAFile = r.write("ca.pem", string(pem.EncodeToMemory(&certificate)))
 	plain := httptest.NewServer(front)
 	t.Cleanup(plain.Close)
 	r.PlainHost = plain.Listener.Addr().String()

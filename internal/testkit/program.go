@@ -74,7 +74,10 @@ func Program(t testing.TB, name string) string {
 func Find(t testing.TB, name, notTested string) string {
 	t.Helper()
 	unpacked := filepath.Join(Root(), "bin", "programs", "usr")
-	for _, candidate := range []string{name, "/usr/sbin/" + name, filepath.Join(unpacked, "bin", name), filepath.Join(unpacked, "sbin", name)} {
+	candidates := []string{
+		name, "/usr/sbin/" + name, filepath.Join(unpacked, "bin", name), filepath.Join(unpacked, "sbin", name),
+	}
+	for _, candidate := range candidates {
 		if path, err := exec.LookPath(candidate); err == nil {
 			return path
 		}

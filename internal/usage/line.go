@@ -46,10 +46,11 @@ func parseCombined(line []byte) (r request, reason string) {
 	if begin < 0 || last < 0 || len(line) < last+4 || line[last] != ' ' {
 		return r, unknownFormat
 	}
-	var ok bool
-	if r.status, ok = number(line[last+1 : last+4]); !ok {
+	status, ok := number(line[last+1 : last+4])
+	if !ok {
 		return r, unknownFormat
 	}
+	r.status = status
 	r.time = line[begin+1 : end]
 	r.host = hostInFront(line[:begin])
 	if !r.setLine(line[end+3 : last-1]) {

@@ -165,7 +165,8 @@ func (c *checker) localAddress() {
 
 func (c *checker) tooWide() {
 	if path := c.url.Path(); path == "" || path == "/" {
-		c.warn("give the path that all its feeds begin with", nil, "%q has no path: it answers for every feed of the host", c.url)
+		c.warn("give the path that all its feeds begin with", nil,
+			"%q has no path: it answers for every feed of the host", c.url)
 	}
 }
 
@@ -220,7 +221,8 @@ func (c *checker) query() {
 		for j, p := range m.Params {
 			if used.Has(p.Key) {
 				c.warn("the feed URL would contain it twice: remove it from one of the two",
-					signpost.Path{field("modifiers"), item(i), field("params"), item(j), field("key")}, "parameter %q is already in the URL", p.Key)
+					signpost.Path{field("modifiers"), item(i), field("params"), item(j), field("key")},
+					"parameter %q is already in the URL", p.Key)
 			}
 		}
 	}
@@ -288,7 +290,8 @@ func (c *checker) unusualMIMEType() {
 		}
 	}
 	if meant := spell.Nearest(subtype, near); meant != "" {
-		c.warn(fmt.Sprintf("did you mean %q?", top+"/"+meant), signpost.Path{field("mime_type")}, "mime_type %q is not a usual one", c.endpoint.MIMEType)
+		c.warn(fmt.Sprintf("did you mean %q?", top+"/"+meant), signpost.Path{field("mime_type")},
+			"mime_type %q is not a usual one", c.endpoint.MIMEType)
 	}
 }
 
@@ -335,7 +338,8 @@ func (c *checker) modifier(m signpost.Modifier, path signpost.Path) {
 func (c *checker) duplicateName() {
 	name := c.endpoint.Name
 	if first, taken := c.names[name]; taken && name != "" {
-		c.warn("editors see the name alone: make it tell the endpoints apart", signpost.Path{field("name")}, "name %q is also used by %s", name, first)
+		c.warn("editors see the name alone: make it tell the endpoints apart", signpost.Path{field("name")},
+			"name %q is also used by %s", name, first)
 	} else {
 		c.names[name] = c.endpoint.URL
 	}
