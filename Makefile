@@ -5,7 +5,7 @@ FUZZTIME ?= 20s
 ENGINE ?= docker
 IMAGE ?= signpost
 
-.PHONY: test lint programs setup bench fuzz soak build release mutants licenses image screenshot
+.PHONY: test lint lint-main lint-modules programs modules setup bench fuzz soak build release mutants licenses image screenshot
 
 # The tests run programs that are built before them, so that no test waits for a compiler. What could not be tested here
 # is repeated at the end. The files in deploy and the release have modules of their own, which are tested at the same time.
@@ -16,7 +16,7 @@ ALONE = ./contextkeys ./definition ./diff ./internal/adopt ./internal/tree ./mat
 test: export TESTKIT_PROGRAMS = $(CURDIR)/bin/test
 test: export TESTKIT_NOT_TESTED = $(CURDIR)/bin/not-tested
 test:
-	@$(MAKE) --no-print-directory --jobs 2 setup lint
+	@$(MAKE) --no-print-directory --jobs 4 setup modules lint
 	@rm -f bin/not-tested
 	@failed=; \
 	(cd deploy/test && $(STATIC) $(GO) test -vet off -shuffle on -timeout 20m) >bin/deploy.txt 2>&1 & deploy=$$!; \
@@ -37,12 +37,20 @@ programs:
 	$(STATIC) $(GO) -C tools build -o ../bin/test/ github.com/rhysd/actionlint/cmd/actionlint honnef.co/go/tools/cmd/staticcheck
 	$(STATIC) $(GO) -C tools/pebble build -o ../../bin/test/ github.com/letsencrypt/pebble/v2/cmd/pebble github.com/letsencrypt/pebble/v2/cmd/pebble-challtestsrv
 
+# On a new machine, what modules need is downloaded while programs are compiled and installed.
+modules:
+	@for module in . deploy/test tools/release; do $(GO) -C $$module list -deps -test ./... >/dev/null || exit 1; done
+
+lint: lint-main lint-modules
+
 # go mod tidy also downloads what the tests of dependencies import: a page of the docs runs it where there is no network.
-lint: programs
+lint-main: programs
 	$(GO) mod tidy -diff
 	@unformatted="$$(gofmt -l $$(git ls-files '*.go'))"; test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet -race ./...
 	GOFLAGS=-race bin/test/staticcheck ./...
+
+lint-modules: programs
 	cd deploy/test && export $(STATIC) && $(GO) vet ./... && ../../bin/test/staticcheck ./...
 	cd tools/release && export $(STATIC) && $(GO) vet ./... && ../../bin/test/staticcheck ./...
 
