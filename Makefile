@@ -10,9 +10,11 @@ IMAGE ?= signpost
 # The tests run programs that are built before them, so that no test waits for a compiler. What could not be tested here
 # is repeated at the end. The files in deploy and the release have modules of their own, which are tested at the same time.
 # On a new machine most of the time is compilation. So all is built in two ways only: for the race detector, and as STATIC
-# says. lint has vetted what is tested. Packages that start no goroutine, and compute a lot in their tests, do without the
-# race detector, with which they take ten times as long.
-ALONE = ./contextkeys ./definition ./diff ./internal/adopt ./internal/tree ./match ./openapi
+# says. lint has vetted what is tested. Packages that start no goroutine do without the race detector, with which their
+# random tests take ten times as long.
+ALONE = ./contextkeys ./definition ./diff ./host ./match ./openapi ./internal/adopt ./internal/draft ./internal/escape \
+	./internal/fields ./internal/foreign ./internal/httpurl ./internal/readfile ./internal/routes ./internal/spell \
+	./internal/suffix ./internal/tree ./internal/warnings
 
 # What takes longest comes first, so that no processor is idle at the end.
 FIRST = ./studio ./internal/cli
