@@ -248,9 +248,9 @@ func TestHostileLogs(t *testing.T) {
 		"binary":                 string(binary),
 		"line breaks":            "\n\r\n",
 		"quotes":                 `] "` + strings.Repeat(`\"`, 50_000) + "\n",
-		"made-up parameters":     madeUp(2<<20, func() string { return fmt.Sprintf("p%d=1", random.Int64()) }),
-		"shrinking parameters":   madeUp(2<<20, func() string { descending--; return fmt.Sprintf("p%d=1", descending) }),
-		"made-up paths":          madeUp(2<<20, func() string { return "" }) + strings.ReplaceAll(madeUp(1<<20, func() string { return "" }), "films?&&", strings.Repeat("v1/films/", 300)),
+		"made-up parameters":     madeUp(4<<20, func() string { return fmt.Sprintf("p%d=1", random.Int64()) }),
+		"shrinking parameters":   madeUp(4<<20, func() string { descending--; return fmt.Sprintf("p%d=1", descending) }),
+		"made-up paths":          madeUp(4<<20, func() string { return "" }) + strings.ReplaceAll(madeUp(2<<20, func() string { return "" }), "films?&&", strings.Repeat("v1/films/", 300)),
 		"usage files":            strings.Repeat("x", 900) + "\n" + `{"signpost_usage":1,"endpoints":[{"undeclared":{"a":1}}]}` + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestHostileLogs(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			c := NewCounter(services(), nil)
-			testkit.OK(t, c.Count(t.Context(), "log", &endless{text: []byte(text), left: 4 << 20}))
+			testkit.OK(t, c.Count(t.Context(), "log", &endless{text: []byte(text), left: 8 << 20}))
 			out := file(t, c.Usage())
 			runtime.GC()
 			runtime.ReadMemStats(&after)
