@@ -10,9 +10,9 @@ import (
 	"maps"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -21,11 +21,18 @@ var assetFiles embed.FS
 
 type asset struct{ body, compressed []byte }
 
-func (s *Studio) loadAssets() {
-	s.assets, s.pages = make(map[string]asset), template.New("")
+// assets are the files of the page.
+type assets struct {
+	files map[string]asset // by route
+	pages *template.Template
+	build string // a hash of them
+}
+
+var loadAssets = sync.OnceValue(func() *assets {
+	a := &assets{files: make(map[string]asset), pages: template.New("")}
 	hash := fnv.New64a()
-	add := func(name string, body []byte) { s.assets["/"+name] = asset{body, compress(body, gzip.BestCompression)} }
-	modules, styles := make(map[string][]byte), []byte{}
+	add := func(name string, body []byte) { a.files["/"+name] = asset{body, compress(body, gzip.BestCompression)} }
+	modules, styles := make(map[string]string), []byte{}
 	entries, _ := assetFiles.ReadDir("assets") // in memory, as everything here, so it cannot fail
 	for _, entry := range entries {
 		name := entry.Name()
@@ -33,9 +40,9 @@ func (s *Studio) loadAssets() {
 		fmt.Fprintf(hash, "%s %s", name, body)
 		switch path.Ext(name) {
 		case ".html":
-			template.Must(s.pages.New(name).Parse(string(body)))
+			template.Must(a.pages.New(name).Parse(string(body)))
 		case ".js":
-			modules[name] = body
+			modules[name] = string(body)
 		case ".css":
 			styles = append(styles, body...) // in the order of their names
 		default:
@@ -44,18 +51,14 @@ func (s *Studio) loadAssets() {
 	}
 	add("studio.css", styles)
 	add("studio.js", joined(modules))
-	s.build = fmt.Sprintf("%x", hash.Sum64())
-}
-
-// In a module, an import is a statement of its own, and an export is a declaration.
-var (
-	importing = regexp.MustCompile(`(?m)^import (\{[^}]*\}) from "\./(\w+\.js)";$`)
-	exporting = regexp.MustCompile(`(?m)^export ((?:const|class|function|async function) (\w+))`)
-)
+	a.build = fmt.Sprintf("%x", hash.Sum64())
+	return a
+})
 
 // joined returns the modules of the page as one script: a browser takes half as long for it as for 25 files. Each
-// module becomes a function that returns what the module exports, and is called after those that it imports.
-func joined(modules map[string][]byte) []byte {
+// module becomes a function that returns what the module exports, and is called after those that it imports. In a
+// module, an import is a statement of its own, and an export is a declaration.
+func joined(modules map[string]string) []byte {
 	out := bytes.NewBufferString("const modules = {};\n")
 	done := make(map[string]bool)
 	var add func(name string)
@@ -64,17 +67,23 @@ func joined(modules map[string][]byte) []byte {
 			return
 		}
 		done[name] = true
-		body := modules[name]
-		for _, imported := range importing.FindAllSubmatch(body, -1) {
-			add(string(imported[2]))
+		var body strings.Builder
+		parts := strings.Split(modules[name], "\nimport ")
+		body.WriteString(parts[0])
+		for _, part := range parts[1:] {
+			names, from, _ := strings.Cut(part, ` from "./`)
+			imported, code, _ := strings.Cut(from, `";`)
+			add(imported)
+			fmt.Fprintf(&body, "\nconst %s = modules[%q];%s", names, imported, code)
 		}
+		parts = strings.Split(body.String(), "\nexport ")
 		var exports []string
-		for _, exported := range exporting.FindAllSubmatch(body, -1) {
-			exports = append(exports, string(exported[2]))
+		for _, part := range parts[1:] {
+			_, declared, _ := strings.Cut(strings.TrimPrefix(part, "async "), " ") // behind const, class or function
+			exports = append(exports, declared[:strings.IndexAny(declared, " (")])
 		}
-		body = importing.ReplaceAll(body, []byte(`const $1 = modules["$2"];`))
-		body = exporting.ReplaceAll(body, []byte("$1"))
-		fmt.Fprintf(out, "modules[%q] = (() => {\n%sreturn { %s };\n})();\n", name, body, strings.Join(exports, ", "))
+		code := strings.Join(parts, "\n")
+		fmt.Fprintf(out, "modules[%q] = (() => {\n%sreturn { %s };\n})();\n", name, code, strings.Join(exports, ", "))
 	}
 	for _, name := range slices.Sorted(maps.Keys(modules)) {
 		add(name)
@@ -82,9 +91,9 @@ func joined(modules map[string][]byte) []byte {
 	return out.Bytes()
 }
 
-func (s *Studio) executed(name string, data any) []byte {
+func (a *assets) executed(name string, data any) []byte {
 	var out bytes.Buffer
-	s.pages.ExecuteTemplate(&out, name, data) // into memory, from plain values
+	a.pages.ExecuteTemplate(&out, name, data) // into memory, from plain values
 	return out.Bytes()
 }
 
@@ -99,14 +108,14 @@ var contentTypes = map[string]string{
 // serveAsset serves the files of the page and the manifests of the files, the latter at the paths where the service
 // would publish them.
 func (s *Studio) serveAsset(w http.ResponseWriter, r *http.Request) {
-	if file, ok := s.assets[r.URL.Path]; ok {
+	if file, ok := s.assets.files[r.URL.Path]; ok {
 		body := file.body
 		w.Header().Set("Vary", "Accept-Encoding")
-		w.Header().Set("ETag", `"`+s.build+`"`)
+		w.Header().Set("ETag", `"`+s.assets.build+`"`)
 		if takesGzip(r) {
 			body = file.compressed
 			w.Header().Set("Content-Encoding", "gzip")
-			w.Header().Set("ETag", `"`+s.build+`-gzip"`)
+			w.Header().Set("ETag", `"`+s.assets.build+`-gzip"`)
 		}
 		w.Header().Set("Content-Type", contentTypes[path.Ext(r.URL.Path)])
 		w.Header().Set("Cache-Control", "no-cache")

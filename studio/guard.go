@@ -40,7 +40,7 @@ func (s *Studio) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 
-		_, isAsset := s.assets[r.URL.Path] // which has nothing of the user in it
+		_, isAsset := s.assets.files[r.URL.Path] // which has nothing of the user in it
 		token := s.redeem(r.URL.Query().Get("token"))
 		switch {
 		case !s.origins["http://"+strings.ToLower(r.Host)]:
@@ -114,5 +114,5 @@ func (s *Studio) serveLocked(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusUnauthorized)
-	w.Write(s.executed("locked.html", "http://"+s.opts.Listen.String()+"/?token=…"))
+	w.Write(s.assets.executed("locked.html", "http://"+s.opts.Listen.String()+"/?token=…"))
 }

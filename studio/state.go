@@ -26,7 +26,7 @@ func (s *Studio) stateSince(now *view, instance string, since int) object {
 		now.lists = newLists(now)
 	}
 	out := object{
-		"instance": s.instance, "build": s.build, "rev": now.rev, "host": now.host, "send_to": s.opts.SendTo,
+		"instance": s.instance, "build": s.assets.build, "rev": now.rev, "host": now.host, "send_to": s.opts.SendTo,
 		"timeout": s.clientOptions().Timeout.Seconds(), "sources": now.sources, "lists": now.lists.since(known),
 	}
 	if known == nil && s.opts.Usage != nil {
@@ -89,5 +89,5 @@ func (s *Studio) servePage(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	writeText(w, r, contentTypes[""], s.executed("index.html", s.stateSince(shown, "", 0)))
+	writeText(w, r, contentTypes[""], s.assets.executed("index.html", s.stateSince(shown, "", 0)))
 }

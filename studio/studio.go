@@ -10,7 +10,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"html/template"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -77,11 +76,9 @@ type Usage interface {
 // Studio is the page and the state behind it. Create one with [New].
 type Studio struct {
 	opts     Options
-	host     string           // default value of {{host}}; empty means that of each file
-	origins  map[string]bool  // allowed values of Origin, such as http://localhost:8079
-	assets   map[string]asset // the files of the page, by route
-	pages    *template.Template
-	build    string // a hash of them
+	host     string          // default value of {{host}}; empty means that of each file
+	origins  map[string]bool // allowed values of Origin, such as http://localhost:8079
+	assets   *assets
 	instance string // changes with every start
 	cookie   string // the name of the one with the token: browsers send it to all ports of a host
 	handler  http.Handler
@@ -100,10 +97,9 @@ func New(opts Options) (*Studio, error) {
 		return nil, fmt.Errorf("listen address %q is not on loopback", opts.Listen)
 	}
 	s := &Studio{
-		opts: opts, once: opts.Once, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1,
+		opts: opts, once: opts.Once, origins: ownOrigins(opts.Listen), instance: rand.Text(), rev: 1, assets: loadAssets(),
 		cookie: fmt.Sprintf("signpost-studio-%d", opts.Listen.Port()), changed: make(chan struct{}),
 	}
-	s.loadAssets()
 	if opts.Host != "" {
 		name, err := host.ParseName(opts.Host)
 		if err != nil {
