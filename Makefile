@@ -12,7 +12,7 @@ IMAGE ?= signpost
 # On a new machine most of the time is compilation. So all is built in two ways only: for the race detector, and as STATIC
 # says. lint has vetted what is tested. Packages that start no goroutine do without the race detector, with which their
 # random tests take ten times as long.
-ALONE = ./contextkeys ./definition ./diff ./host ./match ./openapi ./internal/adopt ./internal/draft ./internal/escape \
+ALONE = ./definition ./diff ./host ./match ./openapi ./internal/adopt ./internal/draft ./internal/escape \
 	./internal/fields ./internal/foreign ./internal/httpurl ./internal/readfile ./internal/routes ./internal/spell \
 	./internal/suffix ./internal/tree ./internal/warnings
 

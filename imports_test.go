@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +83,27 @@ func TestImportRule(t *testing.T) {
 		for _, dep := range forbidden {
 			if deps[dep] != nil {
 				t.Errorf("%s depends on %s", name, dep)
+			}
+		}
+	}
+}
+
+// TestAlone checks that the packages that make test runs without the race detector start no goroutine, nor do their tests.
+func TestAlone(t *testing.T) {
+	_, after, found := strings.Cut(testkit.Read(t, "Makefile"), "\nALONE = ")
+	names, _, _ := strings.Cut(after, "\n\n")
+	if !found {
+		t.Fatal("the Makefile names no packages")
+	}
+	starts := regexp.MustCompile(`(?m)^\s*go \w|\.Parallel\(|\berrgroup\.|\.NewServer\(|\.NewTLSServer\(`)
+	for _, dir := range strings.Fields(strings.ReplaceAll(names, "\\\n", " ")) {
+		files := testkit.Must(filepath.Glob(filepath.Join(dir, "*.go")))(t)
+		if len(files) == 0 {
+			t.Errorf("there is no package %s", dir)
+		}
+		for _, file := range files {
+			if found := starts.FindString(testkit.Read(t, file)); found != "" {
+				t.Errorf("%s has %q: take its package out of ALONE in the Makefile, so that the race detector sees it", file, strings.TrimSpace(found))
 			}
 		}
 	}
